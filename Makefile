@@ -1,0 +1,140 @@
+# Makefile - the one build of seen (GNU make).
+#
+#   make                library, command, and every optional part whose packages are here
+#   make test           all tests;  make test PARTS="unit cli"  some of them
+#   make install        PREFIX=/usr/local DESTDIR=
+#   make SAN=1 BUILD=build/san ...   the same with ASan and UBSan (TSAN=1: threads)
+#
+# A room of its own (crawl/, redis/, ...) brings ROOM/build.mk, which adds to:
+#   ALL         files to build by default
+#   TESTS       TAP programs and scripts to run (tests/ROOM/*.t scripts are found)
+#   FUZZERS     names of tests/fuzz/NAME.c, with FUZZ_OBJ_NAME if they need more
+#   BENCHES     files that `make bench` builds
+#   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies
+# and may use $(BUILD), $(LIBSEEN), the pattern rule for objects, and `part-skip`.
+
+BUILD ?= build
+CC ?= cc
+CFLAGS ?= -O2 -g
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
+STD = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
+CPPFLAGS += -Iinclude
+# No fused multiply-add: the sizes of foreign filters must come out as theirs do.
+ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -ffp-contract=off $(SAN_FLAGS)
+ifdef SAN
+SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+ifdef TSAN
+SAN_FLAGS = -fsanitize=thread
+endif
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+LIBDIR = $(DESTDIR)$(PREFIX)/lib
+INCDIR = $(DESTDIR)$(PREFIX)/include
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+
+VERSION := $(shell sed -n 's/^\#define SEEN_VERSION "\(.*\)"/\1/p' include/seen.h)
+SOVERSION = 0
+
+# part-skip NAME PACKAGE: the one clear line for a part that cannot be built here.
+part-skip = $(info make: $(1) skipped: package $(2) is not installed)
+have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
+
+# ---- library -------------------------------------------------------------------
+LIB_SRC := $(sort $(wildcard lib/*/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
+LIBSEEN = $(BUILD)/libseen.a
+LIBSEEN_SO = $(BUILD)/libseen.so.$(SOVERSION)
+LIB_LIBS = -lm -lpthread
+ALL = $(LIBSEEN) $(LIBSEEN_SO) $(BUILD)/libseen.so $(BUILD)/seen.pc
+
+# ---- command: cli/ is the seen command, kit/ what the programs share ------------
+KIT_SRC := $(sort $(wildcard kit/*.c))
+KIT_OBJ := $(KIT_SRC:%.c=$(BUILD)/obj/%.o)
+LIBKIT = $(BUILD)/libkit.a
+CLI_SRC := $(sort $(wildcard cli/*.c))
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
+CLI_LIBS = -lz -lzstd $(LIB_LIBS)
+ifneq ($(CLI_SRC),)
+ALL += $(BUILD)/seen
+INSTALL_BIN += $(BUILD)/seen
+endif
+
+# ---- tests ---------------------------------------------------------------------
+UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
+UNIT_BIN := $(UNIT_SRC:tests/%.c=$(BUILD)/tests/%.t)
+TESTS += $(UNIT_BIN) $(sort $(wildcard tests/*.t tests/*/*.t))
+FUZZERS += $(basename $(notdir $(wildcard tests/fuzz/*.c)))
+BENCHES += $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+
+INSTALL_MAN += $(wildcard docs/man/*.[1-8])
+
+.DEFAULT_GOAL := all
+all:
+-include $(sort $(wildcard */build.mk))
+all: $(ALL)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+# Inside the library, headers are found by layer: #include "base/bytes.h".
+$(LIB_OBJ): CPPFLAGS += -Ilib
+$(CLI_OBJ): CPPFLAGS += -Ikit
+
+$(LIBSEEN): $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(LIBKIT): $(KIT_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(LIBSEEN_SO): $(LIB_OBJ)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libseen.so.$(SOVERSION) -o $@ $^ $(LIB_LIBS)
+
+$(BUILD)/libseen.so: $(LIBSEEN_SO)
+	ln -sf $(<F) $@
+
+$(BUILD)/seen.pc: seen.pc.in include/seen.h
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+$(BUILD)/seen: $(CLI_OBJ) $(LIBKIT) $(LIBSEEN)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIBKIT) $(LIBSEEN) $(CLI_LIBS)
+
+$(BUILD)/tests/unit/%.t: tests/unit/%.c $(LIBSEEN) $(LIBKIT) tests/tap.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ilib -Ikit -Itests -MMD -MP -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< $(LIBKIT) $(LIBSEEN) $(CLI_LIBS)
+
+$(BUILD)/bench/%: bench/%.c $(LIBSEEN) $(LIBKIT)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit $(LDFLAGS) -o $@ $< $(LIBKIT) $(LIBSEEN) $(BENCH_LIBS_$(@F)) $(CLI_LIBS)
+
+# PARTS picks tests by folder: unit, cli, crawl, ...
+PARTS ?=
+PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
+.PHONY: all test bench fuzz san tests-built install uninstall clean
+tests-built: all $(filter $(BUILD)/%,$(TESTS))
+test: tests-built
+	@BUILD=$(BUILD) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)
+
+bench: $(BENCHES)
+
+install: all
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5
+	install -m 644 $(LIBSEEN) $(INSTALL_LIB) $(LIBDIR)
+	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)
+	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
+	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so
+	install -m 644 include/seen.h $(INSTALL_INC) $(INCDIR)
+	install -m 644 $(BUILD)/seen.pc $(LIBDIR)/pkgconfig
+	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
+	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
