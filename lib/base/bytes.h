@@ -1,0 +1,72 @@
+/* bytes.h - fixed-width little-endian numbers in memory of any alignment. */
+#ifndef SN_BYTES_H
+#define SN_BYTES_H
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t sn_swap64(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(x);
+#else
+    return x;
+#endif
+}
+
+static inline uint32_t sn_swap32(uint32_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap32(x);
+#else
+    return x;
+#endif
+}
+
+static inline uint64_t sn_le64(const void *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return sn_swap64(x);
+}
+
+static inline uint32_t sn_le32(const void *p)
+{
+    uint32_t x;
+    memcpy(&x, p, 4);
+    return sn_swap32(x);
+}
+
+static inline void sn_put64(void *p, uint64_t x)
+{
+    x = sn_swap64(x);
+    memcpy(p, &x, 8);
+}
+
+static inline void sn_put32(void *p, uint32_t x)
+{
+    x = sn_swap32(x);
+    memcpy(p, &x, 4);
+}
+
+/* Doubles travel as the 64 bits of their IEEE form. */
+static inline double sn_le_double(const void *p)
+{
+    uint64_t x = sn_le64(p);
+    double d;
+    memcpy(&d, &x, 8);
+    return d;
+}
+
+static inline void sn_put_double(void *p, double d)
+{
+    uint64_t x;
+    memcpy(&x, &d, 8);
+    sn_put64(p, x);
+}
+
+/* The high half of a 64 x 64 product: maps a hash evenly onto 0 .. n-1. */
+static inline uint64_t sn_mulhi(uint64_t h, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)h * n) >> 64);
+}
+#endif

@@ -1,0 +1,53 @@
+/* fail.c - error codes in words, and the reason of the last failure per thread. */
+#include "base/fail.h"
+#include "seen.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char reason[512] = "no call has failed";
+
+int sn_fail(int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof reason, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+const char *seen_reason(void) { return reason; }
+
+const char *seen_strerror(int code)
+{
+    switch (code) {
+    case SEEN_OK:
+        return "done";
+    case SEEN_NEW:
+        return "new";
+    case SEEN_EINVAL:
+        return "invalid argument";
+    case SEEN_ENOMEM:
+        return "out of memory";
+    case SEEN_ETOOBIG:
+        return "too big";
+    case SEEN_EFULL:
+        return "the filter is full";
+    case SEEN_ERANGE:
+        return "outside the range of the bitmap";
+    case SEEN_EKIND:
+        return "this kind of filter cannot do that";
+    case SEEN_EMISMATCH:
+        return "the filters differ in shape or seed";
+    case SEEN_EREADONLY:
+        return "the filter is read-only";
+    case SEEN_EIO:
+        return "input/output error";
+    case SEEN_EFORMAT:
+        return "not a filter file, or a contradictory one";
+    case SEEN_EVERSION:
+        return "made by a newer version";
+    case SEEN_EDAMAGED:
+        return "damaged file";
+    }
+    return "unknown error";
+}

@@ -1,0 +1,70 @@
+/* memory.c - the caller's allocator, or the system's with huge pages. */
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((uint64_t)2 << 20)
+#define LARGE (2 * HUGE_PAGE)
+
+/* A body of at least LARGE bytes sits in a mapping of its own, one huge page
+ * longer than needed so that it can start on a huge-page boundary; the ends that
+ * are not needed are given back. */
+static void *map_large(uint64_t len)
+{
+    if (len > SIZE_MAX - HUGE_PAGE - 4096)
+        return NULL;
+    uint64_t round = (len + 4095) & ~(uint64_t)4095;
+    uint8_t *raw = mmap(NULL, round + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED)
+        return NULL;
+    uint64_t lead = -(uintptr_t)raw & (HUGE_PAGE - 1);
+    if (lead)
+        munmap(raw, lead);
+    munmap(raw + lead + round, HUGE_PAGE - lead);
+    madvise(raw + lead, round, MADV_HUGEPAGE);
+    return raw + lead;
+}
+
+void *sn_body_alloc(const seen_allocator *a, uint64_t len)
+{
+    if (len > SIZE_MAX - 64)
+        return NULL;
+    if (a->alloc)
+        return a->alloc(a->ctx, len, 64);
+    if (len >= LARGE)
+        return map_large(len);
+    uint64_t round = (len + 63) & ~(uint64_t)63;
+    void *p = aligned_alloc(64, round ? round : 64);
+    if (p)
+        memset(p, 0, round);
+    return p;
+}
+
+void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
+{
+    if (!body)
+        return;
+    if (a->alloc)
+        a->free(a->ctx, body, len);
+    else if (len >= LARGE)
+        munmap(body, (len + 4095) & ~(uint64_t)4095);
+    else
+        free(body);
+}
+
+void *sn_alloc(const seen_allocator *a, size_t len)
+{
+    return a->alloc ? a->alloc(a->ctx, len, 16) : calloc(1, len ? len : 1);
+}
+
+void sn_free(const seen_allocator *a, void *p, size_t len)
+{
+    if (!p)
+        return;
+    if (a->alloc)
+        a->free(a->ctx, p, len);
+    else
+        free(p);
+}

@@ -1,0 +1,15 @@
+/* memory.h - bodies of filters: zeroed, on cache lines, on huge pages when large. */
+#ifndef SN_MEMORY_H
+#define SN_MEMORY_H
+#include "seen.h"
+
+/* LEN zeroed bytes aligned to 64, from A or, if A has no functions, from the
+ * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
+ * they are worth a factor of two to three at the size of memory. NULL if none. */
+void *sn_body_alloc(const seen_allocator *a, uint64_t len);
+void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
+
+/* Small things, zeroed. */
+void *sn_alloc(const seen_allocator *a, size_t len);
+void sn_free(const seen_allocator *a, void *p, size_t len);
+#endif

@@ -1,0 +1,103 @@
+/* kind.h - what a kind of filter is to the rest of the library.
+ *
+ * A kind maps hashes to bits in a flat body. It is a const table of functions over
+ * *batches* of hashes, so that the indirect call is paid once for many keys. Kinds
+ * know nothing of keys, files, growth or each other: the handle (lib/filter) hashes,
+ * prefetches, grows and saves. */
+#ifndef SN_KIND_H
+#define SN_KIND_H
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "seen.h"
+
+/* The numbers that decide where bits go; together with the body they are the whole
+ * layer, and they are what a file stores of it. */
+typedef struct sn_shape {
+    seen_kind kind;
+    uint32_t k;         /* probes, or bits of a fingerprint */
+    uint64_t units;     /* bits (classic), lines, blocks, slots, buckets ... */
+    uint64_t capacity;  /* keys for which `error` is promised; 0: no promise */
+    double error;       /* promised with `capacity` keys in; 0: no promise */
+    uint64_t own[4];    /* the kind's own numbers */
+} sn_shape;
+
+typedef struct sn_layer sn_layer;
+typedef struct sn_kind sn_kind;
+
+/* One twin: the same bits by other instructions. */
+typedef struct sn_twin {
+    /* Asks the memory of n keys to come; moves no bits. NULL: nothing to gain. */
+    void (*touch)(const sn_layer *l, const uint64_t *h, size_t n);
+    /* found[i] = whether h[i] is in. */
+    void (*has)(const sn_layer *l, const uint64_t *h, size_t n, bool *found);
+    /* Adds in order; dup[i] = whether h[i] was in before, equal keys of one batch
+     * included. Counts the new ones into l->added. Returns how many were taken:
+     * fewer than n only if the layer can hold no more. NULL: a static kind. */
+    size_t (*add)(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
+} sn_twin;
+
+struct sn_layer {
+    const sn_kind *kind;
+    const sn_twin *twin;
+    sn_shape shape;
+    uint64_t added; /* keys in this layer that were new when added */
+    uint64_t len;   /* of the body, = kind->body_len(&shape) */
+    uint8_t *body;  /* aligned to 64 */
+};
+
+/* What the bits themselves say. */
+typedef struct sn_measure {
+    uint64_t bits, bits_set; /* bits_set is scaled up if only a sample was read */
+    double error;            /* for a random absent key, now */
+    double keys;             /* distinct keys, estimated */
+} sn_measure;
+
+struct sn_kind {
+    const char *name;
+    seen_kind id;
+    unsigned can; /* SEEN_CAN_* */
+
+    /* Bytes of the body for this shape, a multiple of 8; 0 if the shape is
+     * impossible. Called on hostile shapes: must check every number it uses. */
+    uint64_t (*body_len)(const sn_shape *s);
+
+    /* The fewest units with error at most P with N keys in; S->k is kept if given,
+     * otherwise chosen. Sets units, k, and own numbers. SEEN_E... if it cannot. */
+    int (*shape_for)(sn_shape *s, double n, double p);
+    /* The best shape for N keys in at most BYTES. */
+    int (*shape_in)(sn_shape *s, double n, uint64_t bytes);
+    /* Expected error with N distinct keys in: exact for random hashes. */
+    double (*error_at)(const sn_shape *s, double n);
+    /* Reads the body (at most some 64 MiB of it). */
+    void (*measure)(const sn_layer *l, sn_measure *out);
+
+    /* The twin for these instructions; atomic adds if asked (NULL if it cannot). */
+    const sn_twin *(*twin)(const sn_shape *s, enum sn_simd simd, bool atomic);
+
+    /* Below: NULL where the kind cannot. */
+
+    /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. */
+    int (*merge)(sn_layer *dst, const sn_layer *src);
+    /* Removes one h: 1 or 0. */
+    int (*remove)(sn_layer *l, uint64_t h);
+    /* Makes room in place (a larger body from A, the old one freed); the handle
+     * calls it instead of appending a layer. */
+    int (*grow)(sn_layer *l, const seen_allocator *a);
+    /* Calls fn for every hash held, in batches; for seen_rebuild. */
+    int (*each_hash)(const sn_layer *l, int (*fn)(void *, const uint64_t *, size_t),
+                     void *ctx);
+    /* Whether a body from a file fits its shape (offsets inside, counts sane). */
+    int (*check)(const sn_layer *l);
+    /* Places equal hash prefixes in equal regions, so that adding in the order of
+     * the hash is adding in the order of memory. */
+    bool ordered;
+};
+
+extern const sn_kind sn_classic, sn_line, sn_block;
+
+/* The table by id; NULL if this build has no such kind. */
+const sn_kind *sn_kind_of(seen_kind id);
+
+/* Smallest and largest sizes anyone may ask for. */
+#define SN_MAX_BYTES ((uint64_t)1 << 46)
+#endif
