@@ -129,7 +129,7 @@ install: all
 	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)
 	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so
-	install -m 644 include/seen.h $(INSTALL_INC) $(INCDIR)
+	install -m 644 include/seen.h include/seen_redis.h $(INSTALL_INC) $(INCDIR)
 	install -m 644 $(BUILD)/seen.pc $(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)

@@ -1,0 +1,157 @@
+/* seen_redis.h - RedisBloom's two structures in memory, bit for bit.
+ *
+ * seen_bf is what a key made by BF.RESERVE holds: a chain of Bloom filters. seen_cf
+ * is what a key made by CF.RESERVE holds: a chain of cuckoo filters. Both take the
+ * same keys to the same bits as RedisBloom 2.x to 8.x and read and write the bytes of
+ * its SCANDUMP and LOADCHUNK commands; what they know of Redis ends there. Files of
+ * such dumps open as ordinary filters with seen_open_foreign() of seen.h.
+ *
+ * Errors are those of seen.h: a negative code, the object unchanged, the sentence in
+ * seen_reason(). Memory comes from the allocator given (NULL or zeroes: the system's);
+ * freeing touches nothing but that memory, so it may happen in another thread.
+ */
+#ifndef SEEN_REDIS_H
+#define SEEN_REDIS_H
+#include "seen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A dump travels in pieces of at most this many bytes. */
+#define SEEN_REDIS_CHUNK ((size_t)16 << 20)
+
+/* ---- BF: a chain of Bloom filters ------------------------------------------------ */
+
+typedef struct seen_bf seen_bf;
+
+enum {                    /* the options word of a dump */
+    SEEN_BF_NOROUND = 1,  /* bit counts need not be powers of two */
+    SEEN_BF_RAWBITS = 2,  /* historic; kept, without effect on the bits */
+    SEEN_BF_FORCE64 = 4,  /* 64-bit hashes */
+    SEEN_BF_NOSCALING = 8 /* never appends a link */
+};
+
+/* One link of the chain, as the dump describes it. */
+typedef struct seen_bf_link {
+    uint64_t bytes;   /* of the bit array */
+    uint64_t bits;    /* bytes * 8 */
+    uint64_t size;    /* items added to this link */
+    double error;     /* its own error rate */
+    double bpe;       /* bits per entry */
+    uint32_t hashes;  /* k */
+    uint64_t entries; /* items it is made for */
+    uint8_t n2;       /* log2 of the bits, 0 if not a power of two */
+    const void *data; /* the bit array, `bytes` long */
+} seen_bf_link;
+
+typedef struct seen_bf_info {
+    uint64_t items;     /* BF.CARD */
+    uint64_t capacity;  /* entries of all links */
+    uint64_t bytes;     /* of all bit arrays */
+    uint64_t size;      /* what BF.INFO calls Size */
+    uint32_t links;
+    uint32_t options;   /* SEEN_BF_* */
+    uint32_t expansion; /* as stored */
+} seen_bf_info;
+
+/* What BF.RESERVE does: ERROR in (0, 1), over 0.25 taken as 0.25; CAPACITY 1 .. 2^30;
+ * EXPANSION 0 .. 32768, where 0 means NONSCALING. SEEN_EINVAL names the argument. */
+SEEN_API int seen_bf_new(double error, uint64_t capacity, uint32_t expansion,
+                         bool nonscaling, const seen_allocator *a, seen_bf **out);
+SEEN_API void seen_bf_free(seen_bf *f);
+SEEN_API int seen_bf_copy(const seen_bf *f, const seen_allocator *a, seen_bf **out);
+
+/* BF.ADD: SEEN_NEW, SEEN_DUP, SEEN_EFULL (non scaling filter is full), SEEN_ENOMEM. */
+SEEN_API int seen_bf_add(seen_bf *f, const void *key, size_t len);
+SEEN_API bool seen_bf_has(const seen_bf *f, const void *key, size_t len);
+
+SEEN_API void seen_bf_get_info(const seen_bf *f, seen_bf_info *out);
+/* Link I, 0 the oldest; SEEN_EINVAL beyond the last. data points into F. */
+SEEN_API int seen_bf_get_link(const seen_bf *f, uint32_t i, seen_bf_link *out);
+
+/* The header that SCANDUMP sends with iterator 1. Returns its length, 20 + 53 * links;
+ * writes it only if SIZE is enough. */
+SEEN_API size_t seen_bf_header(const seen_bf *f, void *buf, size_t size);
+
+/* The reply to SCANDUMP with iterator ITER >= 1: *DATA and *LEN point into F and *NEXT
+ * is the iterator that the reply carries; at the end *LEN and *NEXT are 0. */
+SEEN_API int seen_bf_chunk(const seen_bf *f, uint64_t iter, const void **data,
+                           size_t *len, uint64_t *next);
+
+/* LOADCHUNK with iterator 1 and a key that does not exist: an empty chain of the shape
+ * in HEADER. SEEN_EFORMAT if RedisBloom would call it bad data, SEEN_ETOOBIG if the bit
+ * arrays together exceed MAX_BYTES: nothing is allocated before that is checked. */
+SEEN_API int seen_bf_load(const void *header, size_t len, uint64_t max_bytes,
+                          const seen_allocator *a, seen_bf **out);
+
+/* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays taken as
+ * one string. SEEN_ERANGE: no link there; SEEN_ETOOBIG: longer than that link. */
+SEEN_API int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data, size_t len);
+
+/* A chain from its parts, for those who keep the fields themselves (RDB). Of each link
+ * entries, error, hashes, bpe, bits, n2 and size are read and checked as in a header;
+ * data is copied, NULL is all zero. */
+SEEN_API int seen_bf_make(uint32_t options, uint32_t expansion, const seen_bf_link *links,
+                          uint32_t n, uint64_t max_bytes, const seen_allocator *a,
+                          seen_bf **out);
+
+/* ---- CF: a chain of cuckoo filters ------------------------------------------------ */
+
+typedef struct seen_cf seen_cf;
+
+typedef struct seen_cf_info {
+    uint64_t items;          /* added and not deleted */
+    uint64_t deletes;        /* since the last compaction */
+    uint64_t buckets;        /* of the first filter */
+    uint64_t buckets_all;    /* of all filters */
+    uint64_t bytes;          /* of all filters */
+    uint64_t size;           /* what CF.INFO calls Size */
+    uint32_t filters;
+    uint16_t bucket_size;
+    uint16_t max_iterations;
+    uint16_t expansion;      /* as stored: 0 or a power of two */
+} seen_cf_info;
+
+/* What CF.RESERVE does: BUCKET_SIZE 1 .. 255, CAPACITY 2 * bucket size .. 2^30,
+ * MAX_ITERATIONS 1 .. 65535, EXPANSION 0 .. 32768 (rounded up to a power of two; 0:
+ * never grows). SEEN_EINVAL names the argument. */
+SEEN_API int seen_cf_new(uint64_t capacity, uint32_t bucket_size,
+                         uint32_t max_iterations, uint32_t expansion,
+                         const seen_allocator *a, seen_cf **out);
+SEEN_API void seen_cf_free(seen_cf *f);
+SEEN_API int seen_cf_copy(const seen_cf *f, const seen_allocator *a, seen_cf **out);
+
+/* CF.ADD: SEEN_NEW always, or SEEN_EFULL (it may not grow), SEEN_ETOOBIG (it would need
+ * more than MAX_FILTERS filters; 0: 32, RedisBloom's default) or SEEN_ENOMEM. */
+SEEN_API int seen_cf_add(seen_cf *f, const void *key, size_t len, uint32_t max_filters);
+/* CF.ADDNX: SEEN_DUP without adding if it is there. */
+SEEN_API int seen_cf_addnx(seen_cf *f, const void *key, size_t len,
+                           uint32_t max_filters);
+SEEN_API bool seen_cf_has(const seen_cf *f, const void *key, size_t len);
+SEEN_API uint64_t seen_cf_count(const seen_cf *f, const void *key, size_t len);
+/* CF.DEL: 1 if a copy was removed (newest filter first), 0 if there is none. Compacts
+ * by itself when a tenth of a grown filter was deleted. */
+SEEN_API int seen_cf_del(seen_cf *f, const void *key, size_t len);
+/* CF.COMPACT: moves what it can from newer filters to older ones and drops the newest
+ * filters that became empty. */
+SEEN_API void seen_cf_compact(seen_cf *f);
+
+SEEN_API void seen_cf_get_info(const seen_cf *f, seen_cf_info *out);
+/* Filter I, 0 the oldest: its bytes, one fingerprint each, and their number. */
+SEEN_API int seen_cf_get_filter(const seen_cf *f, uint32_t i, const void **data,
+                                uint64_t *bytes);
+
+/* The 38-byte header, chunks and their loading, as for BF. */
+#define SEEN_CF_HEADER 38
+SEEN_API void seen_cf_header(const seen_cf *f, void *buf);
+SEEN_API int seen_cf_chunk(const seen_cf *f, uint64_t iter, const void **data,
+                           size_t *len, uint64_t *next);
+SEEN_API int seen_cf_load(const void *header, size_t len, uint64_t max_bytes,
+                          const seen_allocator *a, seen_cf **out);
+SEEN_API int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* murmur2.h - Austin Appleby's MurmurHash2 in the two forms other filters use.
+ *
+ * Old and easy to attack: here only because files of RedisBloom and libbloom were
+ * made with it. Words are loaded little-endian on every machine. */
+#ifndef SN_MURMUR2_H
+#define SN_MURMUR2_H
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t sn_murmur2_32(const void *key, size_t len, uint32_t seed);
+uint64_t sn_murmur64a(const void *key, size_t len, uint64_t seed);
+
+#endif
