@@ -1,0 +1,198 @@
+/* lines.c - files and pipes as blocks of whole lines. */
+#include "lines.h"
+#include "say.h"
+#include "source.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAD = 64 };                      /* kit_cut may read that far beyond */
+static const size_t csv_most = 16 << 20; /* a quoted record larger than that is open */
+
+struct kit_lines {
+    char *const *files;
+    size_t n, at; /* files, and the one being read */
+    int term;
+    bool csv;
+    char separator;
+    kit_source *source;
+    bool packed;
+    char *carry; /* the beginning of a line whose end is still to come */
+    size_t carried, carry_room;
+    uint64_t offset;
+    _Atomic uint64_t taken; /* of the files before, plus the present one */
+    uint64_t before, total;
+    char error[512];
+};
+
+kit_lines *kit_lines_new(char *const *files, size_t n, int term)
+{
+    kit_lines *r = kit_alloc(sizeof *r);
+    r->files = files;
+    r->n = n;
+    r->term = term;
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        bool in = strcmp(files[i], "-") == 0;
+        if ((in ? fstat(0, &st) : stat(files[i], &st)) < 0 || !S_ISREG(st.st_mode)) {
+            r->total = 0;
+            break;
+        }
+        r->total += (uint64_t)st.st_size;
+    }
+    return r;
+}
+
+void kit_lines_csv(kit_lines *r, char separator)
+{
+    r->csv = true;
+    r->separator = separator;
+}
+
+void kit_lines_free(kit_lines *r)
+{
+    if (!r)
+        return;
+    kit_source_close(r->source);
+    free(r->carry);
+    free(r);
+}
+
+void kit_block_free(kit_block *b)
+{
+    free(b->data);
+    b->data = NULL;
+    b->room = b->len = 0;
+}
+
+const char *kit_lines_error(const kit_lines *r) { return r->error; }
+bool kit_lines_packed(const kit_lines *r) { return r->packed; }
+uint64_t kit_lines_taken(const kit_lines *r) { return atomic_load(&r->taken); }
+uint64_t kit_lines_total(const kit_lines *r) { return r->total; }
+
+const char *kit_lines_check(char *const *files, size_t n)
+{
+    static char message[512];
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        if (strcmp(files[i], "-") == 0)
+            continue;
+        int bad = 0;
+        if (stat(files[i], &st) < 0 || access(files[i], R_OK) < 0)
+            bad = errno;
+        else if (S_ISDIR(st.st_mode))
+            bad = EISDIR;
+        if (bad) {
+            snprintf(message, sizeof message, "%s: %s", files[i], strerror(bad));
+            return message;
+        }
+    }
+    return NULL;
+}
+
+static int fail(kit_lines *r, const char *what)
+{
+    const char *name = r->files[r->at];
+    snprintf(r->error, sizeof r->error, "%s: %s",
+             strcmp(name, "-") ? name : "standard input", what);
+    return -1;
+}
+
+static int make_room(kit_lines *r, kit_block *b, size_t room)
+{
+    if (b->room >= room)
+        return 0;
+    char *p = realloc(b->data, room + PAD);
+    if (!p)
+        return fail(r, "a line is too long for the memory there is");
+    memset(p + b->len, 0, room + PAD - b->len);
+    b->data = p;
+    b->room = room;
+    return 0;
+}
+
+/* Where the last whole line (or record) of [0, LEN) ends; 0 if none does. FROM is
+ * how far an earlier look came without finding any. */
+static size_t last_end(const kit_lines *r, const kit_block *b, size_t from)
+{
+    if (!r->csv) {
+        char *e = memrchr(b->data + from, r->term, b->len - from);
+        return e ? (size_t)(e - b->data) + 1 : 0;
+    }
+    const char *p = b->data, *end = b->data + b->len, *last = p;
+    seen_key k;
+    while (p < end && kit_cut_csv(&p, end, r->term, r->separator, &k, 1) &&
+           (const char *)k.data + k.len < p)
+        last = p;
+    return (size_t)(last - b->data);
+}
+
+int kit_lines_next(kit_lines *r, kit_block *b)
+{
+    b->len = 0;
+    b->open_end = false;
+    for (;;) {
+        if (r->at == r->n)
+            return 0;
+        if (!r->source) {
+            r->source = kit_source_open(r->files[r->at]);
+            if (!r->source)
+                return fail(r, strerror(errno));
+        }
+        if (make_room(r, b, r->carried + KIT_BLOCK) < 0)
+            return -1;
+        memcpy(b->data, r->carry ? r->carry : "", r->carried);
+        b->len = r->carried;
+        b->offset = r->offset;
+        b->file = r->at;
+        size_t looked = b->len, ends = 0;
+        ssize_t got;
+        for (;;) {
+            if (b->room - b->len < KIT_BLOCK / 2 && make_room(r, b, b->room * 2) < 0)
+                return -1;
+            size_t ask = b->room - b->len < KIT_BLOCK ? b->room - b->len : KIT_BLOCK;
+            got = kit_source_read(r->source, b->data + b->len, ask);
+            if (got < 0)
+                return fail(r, kit_source_error(r->source));
+            atomic_store(&r->taken, r->before + kit_source_taken(r->source));
+            if (got == 0)
+                break;
+            b->len += (size_t)got;
+            ends = last_end(r, b, looked);
+            if (ends)
+                break;
+            if (r->csv && b->len > csv_most)
+                return fail(r, "a quote is never closed (no record ends within 16 MB)");
+            looked = b->len;
+        }
+        r->packed = kit_source_packed(r->source);
+        if (got == 0) { /* the file ended: what is carried is its last line */
+            r->before += kit_source_taken(r->source);
+            kit_source_close(r->source);
+            r->source = NULL;
+            r->carried = 0;
+            r->at++;
+            if (!b->len)
+                continue;
+            b->open_end = true;
+            if (kit_stopped) /* cut off in the middle of a line: it was not read */
+                return 0;
+        } else {
+            r->carried = b->len - ends;
+            if (r->carried > r->carry_room) {
+                r->carry_room = r->carried * 2;
+                r->carry = kit_grow(r->carry, r->carry_room, 1);
+            }
+            if (r->carried)
+                memcpy(r->carry, b->data + ends, r->carried);
+            b->len = ends;
+        }
+        r->offset += b->len;
+        return 1;
+    }
+}

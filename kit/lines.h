@@ -1,0 +1,63 @@
+/* lines.h - files and pipes as blocks of whole lines.
+ *
+ * A block is as much as one read gave, cut back to the last whole line; the rest
+ * opens the next block. So nothing waits for a full buffer, and no line is copied
+ * but the one that crosses two blocks. Lines may have any length: a block grows
+ * until its line ends. */
+#ifndef KIT_LINES_H
+#define KIT_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+
+typedef struct kit_block {
+    char *data;
+    size_t len, room;
+    uint64_t offset;  /* of data[0] among the unpacked bytes of all files */
+    size_t file;      /* which file */
+    bool open_end;    /* the last line has no terminator: the file ended */
+} kit_block;
+
+typedef struct kit_lines kit_lines;
+
+enum { KIT_BLOCK = 256 << 10 };
+
+/* Reads the N FILES one after the other ("-" is standard input), with lines ending in
+ * TERM. The array must stay. */
+kit_lines *kit_lines_new(char *const *files, size_t n, int term);
+void kit_lines_free(kit_lines *r);
+
+/* With RECORDS, lines are CSV records: a terminator inside quotes does not end them. */
+void kit_lines_csv(kit_lines *r, char separator);
+
+/* Fills B with the next whole lines: 1, or 0 at the end, or -1; then
+ * kit_lines_error names the file and what is wrong. B's memory is kept and grown;
+ * start with a zero kit_block, finish with kit_block_free. */
+int kit_lines_next(kit_lines *r, kit_block *b);
+void kit_block_free(kit_block *b);
+const char *kit_lines_error(const kit_lines *r);
+
+/* Whether the file of the last block was packed. */
+bool kit_lines_packed(const kit_lines *r);
+
+/* Bytes of the files taken so far, and of all of them if they are regular files
+ * (0: unknown). May be asked from another thread. */
+uint64_t kit_lines_taken(const kit_lines *r);
+uint64_t kit_lines_total(const kit_lines *r);
+
+/* Checks that each of the files is there, readable and no directory; NULL or a
+ * message for kit_die, so that a wrong name costs no output. */
+const char *kit_lines_check(char *const *files, size_t n);
+
+/* Cuts lines out of [*P, END) into OUT, without their terminators, at most MAX, and
+ * moves *P behind them. Reads up to 63 bytes beyond END, which blocks allow. The
+ * last line may lack its terminator. */
+size_t kit_cut(const char **p, const char *end, int term, seen_key *out, size_t max);
+
+/* The same for CSV records. */
+size_t kit_cut_csv(const char **p, const char *end, int term, char separator,
+                   seen_key *out, size_t max);
+#endif

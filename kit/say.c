@@ -1,0 +1,66 @@
+/* say.c - messages: one line, one write, so that lines of several programs in a
+ * pipeline never mix. */
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *program = "seen";
+void (*kit_before_message)(void);
+
+void kit_say_name(const char *name) { program = name; }
+const char *kit_name(void) { return program; }
+
+static void say(const char *fmt, va_list ap)
+{
+    char line[2048];
+    int at = snprintf(line, sizeof line, "%s: ", program);
+    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, fmt, ap);
+    if (n > (int)sizeof line - at - 2)
+        n = (int)sizeof line - at - 2;
+    at += n > 0 ? n : 0;
+    line[at++] = '\n';
+    if (kit_before_message)
+        kit_before_message();
+    if (write(STDERR_FILENO, line, (size_t)at) < 0)
+        return; /* nobody listens: nothing better to do */
+}
+
+void kit_warn(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+}
+
+void kit_die(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    exit(2);
+}
+
+void *kit_alloc(size_t size)
+{
+    void *p = calloc(1, size ? size : 1);
+    if (!p)
+        kit_die("out of memory (%zu bytes wanted)", size);
+    return p;
+}
+
+void *kit_grow(void *p, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        kit_die("out of memory (%zu items of %zu bytes wanted)", count, size);
+    size_t bytes = count * size;
+    p = realloc(p, bytes ? bytes : 1);
+    if (!p)
+        kit_die("out of memory (%zu bytes wanted)", bytes);
+    return p;
+}

@@ -1,0 +1,34 @@
+/* source.h - the bytes of a file or pipe, unpacked: gzip and zstd are recognised
+ * by their first bytes, whatever the name. */
+#ifndef KIT_SOURCE_H
+#define KIT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct kit_source kit_source;
+
+/* Opens PATH ("-" is standard input). NULL and errno on failure; a directory is
+ * EISDIR. */
+kit_source *kit_source_open(const char *path);
+void kit_source_close(kit_source *s);
+
+/* Up to SIZE bytes, as soon as there are any: never waits to fill. 0 is the end, -1
+ * a failure, of which kit_source_error tells in words. */
+ssize_t kit_source_read(kit_source *s, void *buf, size_t size);
+const char *kit_source_error(const kit_source *s);
+
+/* How many bytes of the file itself were taken, and whether they were packed (known
+ * from the first read on). */
+uint64_t kit_source_taken(const kit_source *s);
+bool kit_source_packed(const kit_source *s);
+
+/* Once called, readers that wait for a pipe return 0 as at the end. Safe in a signal
+ * handler. */
+void kit_stop(int sig);
+extern volatile int kit_stopped; /* the signal, or 0 */
+/* Makes kit_stop able to wake readers; call it before installing handlers. */
+void kit_stop_ready(void);
+#endif
