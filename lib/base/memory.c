@@ -54,6 +54,25 @@ void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
         free(body);
 }
 
+void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len, uint64_t new_len)
+{
+    uint8_t *to = sn_body_alloc(a, new_len);
+    if (!to)
+        return NULL;
+#if defined(__linux__)
+    /* The new place is ours and aligned; the old pages take the place of its first. */
+    uint64_t round = (len + 4095) & ~(uint64_t)4095;
+    if (!a->alloc && len >= LARGE &&
+        mremap(body, round, round, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (void *)to) {
+        madvise(to, new_len, MADV_HUGEPAGE);
+        return to;
+    }
+#endif
+    memcpy(to, body, len);
+    sn_body_free(a, body, len);
+    return to;
+}
+
 void *sn_alloc(const seen_allocator *a, size_t len)
 {
     return a->alloc ? a->alloc(a->ctx, len, 16) : calloc(1, len ? len : 1);

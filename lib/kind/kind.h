@@ -93,7 +93,7 @@ struct sn_kind {
     bool ordered;
 };
 
-extern const sn_kind sn_classic, sn_line, sn_block;
+extern const sn_kind sn_classic, sn_line, sn_block, sn_set;
 
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);
