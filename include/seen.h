@@ -286,6 +286,11 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
  * new one. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
+/* The same bytes, piece by piece, to SINK, which returns 0 or a negative code that
+ * ends the writing and is handed on. */
+SEEN_API int seen_write(const seen_filter *f,
+                        int (*sink)(void *ctx, const void *p, size_t len), void *ctx);
+
 enum {
     SEEN_READ = 0,    /* map it read-only; nothing is read until it is asked */
     SEEN_WRITE = 1,   /* map it shared: adds go to the file, see seen_flush */

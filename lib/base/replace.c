@@ -1,0 +1,124 @@
+/* replace.c - write beside, synchronise, rename, synchronise the folder. */
+#include "base/replace.h"
+#include "base/fail.h"
+#include "seen.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(const char *what, const char *path)
+{
+    int e = errno;
+    sn_fail(SEEN_EIO, "cannot %s %s: %s", what, path, strerror(e));
+    errno = e;
+    return SEEN_EIO;
+}
+
+int sn_replace_begin(sn_replace *r, const char *path)
+{
+    struct stat st;
+    *r = (sn_replace){ .fd = -1 };
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT)
+        return failed("look at", path);
+    if (exists && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return failed("write", path);
+    }
+    if (exists && !S_ISREG(st.st_mode)) {
+        r->direct = true;
+        r->fd = open(path, O_WRONLY | O_CLOEXEC);
+        r->path = strdup(path);
+        return r->fd >= 0 ? 0 : failed("write", path);
+    }
+    r->path = exists ? realpath(path, NULL) : strdup(path);
+    if (!r->path || asprintf(&r->temporary, "%s.XXXXXX", r->path) < 0) {
+        r->temporary = NULL;
+        sn_replace_abort(r);
+        return sn_fail(SEEN_ENOMEM, "no memory for the name of %s", path);
+    }
+    r->fd = mkostemp(r->temporary, O_CLOEXEC);
+    if (r->fd < 0) {
+        failed("create a file beside", path);
+        int e = errno;
+        free(r->temporary);
+        r->temporary = NULL;
+        sn_replace_abort(r);
+        errno = e;
+        return SEEN_EIO;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(r->fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+    return 0;
+}
+
+int sn_replace_write(sn_replace *r, const void *p, size_t len)
+{
+    const char *s = p;
+    while (len) {
+        ssize_t n = write(r->fd, s, len < (1u << 30) ? len : 1u << 30);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return failed("write", r->path);
+        s += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* The rename itself must survive a crash, and it lives in the folder. */
+static int sync_folder(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (!copy)
+        return -1;
+    if (slash)
+        slash[slash == copy] = 0;
+    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (fd < 0)
+        return -1;
+    int rc = fsync(fd);
+    if (rc < 0 && errno == EINVAL) /* a file system that cannot need not */
+        rc = 0;
+    close(fd);
+    return rc;
+}
+
+int sn_replace_commit(sn_replace *r)
+{
+    int rc = 0;
+    if (r->direct) {
+        if (close(r->fd) < 0)
+            rc = failed("write", r->path);
+        r->fd = -1;
+    } else if (fsync(r->fd) < 0 || rename(r->temporary, r->path) < 0) {
+        rc = failed("write", r->path);
+    } else {
+        free(r->temporary);
+        r->temporary = NULL;
+        if (sync_folder(r->path) < 0)
+            rc = failed("synchronise the folder of", r->path);
+    }
+    int e = errno;
+    sn_replace_abort(r);
+    errno = e;
+    return rc;
+}
+
+void sn_replace_abort(sn_replace *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    if (r->temporary)
+        unlink(r->temporary);
+    free(r->temporary);
+    free(r->path);
+    *r = (sn_replace){ .fd = -1 };
+}

@@ -1,0 +1,66 @@
+/* file.h - the native file's header, in one place (docs/format.md). */
+#ifndef SN_FILE_H
+#define SN_FILE_H
+#include "filter/filter.h"
+
+enum {
+    SN_FILE_VERSION = 1,
+    SN_PREAMBLE = 128,
+    SN_RECORD = 128,
+    SN_PAGE = 4096,
+    SN_PIECE_LOG2 = 20,
+};
+#define SN_PIECE ((uint64_t)1 << SN_PIECE_LOG2)
+#define SN_MAGIC "\x89seen\r\n\x1a"
+
+/* Offsets in the preamble. */
+enum {
+    SN_AT_VERSION = 8,
+    SN_AT_FLAGS = 12,
+    SN_AT_FILE_LEN = 16,
+    SN_AT_HEADER_LEN = 24,
+    SN_AT_SEED = 32,
+    SN_AT_HASH = 40,
+    SN_AT_LAYERS = 44,
+    SN_AT_ERROR = 48,
+    SN_AT_KEYS = 56,
+    SN_AT_KIND = 64,
+    SN_AT_PROBES = 68,
+    SN_AT_PIECE = 72,
+    SN_AT_DIRTY = 76,
+    SN_AT_SUM = 80,
+};
+
+/* Offsets in a layer record. */
+enum {
+    SN_IN_KIND = 0,
+    SN_IN_K = 4,
+    SN_IN_UNITS = 8,
+    SN_IN_CAPACITY = 16,
+    SN_IN_ERROR = 24,
+    SN_IN_OWN = 32,
+    SN_IN_ADDED = 64,
+    SN_IN_OFFSET = 72,
+    SN_IN_LEN = 80,
+};
+
+/* Bytes of the header for these layers. */
+uint64_t sn_header_len(const seen_filter *f);
+/* Fills HEADER (sn_header_len bytes) for F: records, sums of all pieces, own sum. */
+void sn_header_make(const seen_filter *f, uint8_t *header);
+/* The header's own checksum, whatever stands in its sum and dirty fields. */
+uint64_t sn_header_sum(const uint8_t *header, uint64_t len);
+/* Where the piece sums start. */
+static inline uint64_t sn_sums_at(uint32_t layers)
+{
+    return SN_PREAMBLE + (uint64_t)layers * SN_RECORD;
+}
+static inline uint64_t sn_pieces(uint64_t len)
+{
+    return (len + SN_PIECE - 1) >> SN_PIECE_LOG2;
+}
+static inline uint64_t sn_page_up(uint64_t n)
+{
+    return (n + SN_PAGE - 1) & ~(uint64_t)(SN_PAGE - 1);
+}
+#endif

@@ -1,0 +1,225 @@
+/* filter.c - the handle: made, copied, cleared, merged, freed. */
+#include "filter/filter.h"
+#include "base/fail.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+
+seen_filter *sn_filter_alloc(const seen_allocator *a)
+{
+    seen_filter *f = sn_alloc(a, sizeof *f);
+    if (!f)
+        return NULL;
+    f->alloc = *a;
+    f->writable = true;
+    f->layer = sn_alloc(a, SN_MAX_LAYERS * sizeof *f->layer);
+    if (!f->layer) {
+        sn_free(a, f, sizeof *f);
+        return NULL;
+    }
+    return f;
+}
+
+uint64_t seen_random_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+        struct timespec t; /* no randomness to be had: at least not a constant */
+        clock_gettime(CLOCK_REALTIME, &t);
+        seed = (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^
+               (uint64_t)(uintptr_t)&seed;
+    }
+    return seed;
+}
+
+int seen_new(const seen_spec *spec, seen_filter **out)
+{
+    static const seen_spec zero;
+    sn_shape shape;
+    *out = NULL;
+    if (!spec)
+        spec = &zero;
+    int rc = sn_shape_of_spec(spec, &shape);
+    if (rc < 0)
+        return rc;
+    if (!(seen_kind_can(shape.kind) & SEEN_CAN_ADD))
+        return sn_fail(SEEN_EKIND, "%s is static: it is built from all its keys at once",
+                       seen_kind_name(shape.kind));
+    if (spec->flags & SEEN_ATOMIC && !(seen_kind_can(shape.kind) & SEEN_CAN_ATOMIC))
+        return sn_fail(SEEN_EKIND, "%s cannot take keys from many threads",
+                       seen_kind_name(shape.kind));
+    seen_filter *f = sn_filter_alloc(&spec->alloc);
+    if (!f)
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+    f->flags = spec->flags & (SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR);
+    if (spec->bits || spec->memory || spec->flags & SEEN_ATOMIC)
+        f->flags |= SEEN_FIXED;
+    f->kind = shape.kind;
+    f->probes = spec->probes;
+    f->seed = spec->seed;
+    f->keys = spec->keys;
+    f->error = spec->memory || spec->bits ? shape.error
+               : spec->error == 0         ? 0.01
+                                          : spec->error;
+    rc = sn_append(f, &shape);
+    if (rc < 0) {
+        seen_free(f);
+        return rc;
+    }
+    *out = f;
+    return 0;
+}
+
+void seen_free(seen_filter *f)
+{
+    if (!f)
+        return;
+    if (f->map && f->writable)
+        seen_flush(f);
+    for (uint32_t i = 0; i < f->layers && !f->map; i++)
+        sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
+    if (f->map && f->map_owned)
+        munmap(f->map, f->map_len);
+    if (f->path)
+        sn_free(&f->alloc, f->path, strlen(f->path) + 1);
+    seen_allocator a = f->alloc;
+    sn_free(&a, f->layer, SN_MAX_LAYERS * sizeof *f->layer);
+    sn_free(&a, f, sizeof *f);
+}
+
+int seen_clear(seen_filter *f)
+{
+    if (!f->writable)
+        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
+    if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
+        return sn_fail(SEEN_EKIND, "a %s filter is static", sn_newest(f)->kind->name);
+    if (f->map) { /* the file keeps its shape: all layers, all empty */
+        for (uint32_t i = 0; i < f->layers; i++) {
+            memset(f->layer[i].body, 0, f->layer[i].len);
+            f->layer[i].added = 0;
+        }
+        return 0;
+    }
+    sn_layer *last = sn_newest(f);
+    for (sn_layer *l = f->layer; l < last; l++)
+        sn_body_free(&f->alloc, l->body, l->len);
+    f->layer[0] = *last;
+    f->layers = 1;
+    memset(f->layer[0].body, 0, f->layer[0].len);
+    f->layer[0].added = 0;
+    sn_settle(f);
+    return 0;
+}
+
+int seen_copy(const seen_filter *f, seen_filter **out)
+{
+    *out = NULL;
+    seen_filter *g = sn_filter_alloc(&f->alloc);
+    if (!g)
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+    g->flags = f->flags;
+    g->kind = f->kind;
+    g->probes = f->probes;
+    g->seed = f->seed;
+    g->keys = f->keys;
+    g->error = f->error;
+    for (uint32_t i = 0; i < f->layers; i++) {
+        int rc = sn_append(g, &f->layer[i].shape);
+        if (rc < 0) {
+            seen_free(g);
+            return rc;
+        }
+        memcpy(g->layer[i].body, f->layer[i].body, f->layer[i].len);
+        g->layer[i].added = f->layer[i].added;
+    }
+    *out = g;
+    return 0;
+}
+
+static int same_shape(const seen_filter *a, const seen_filter *b)
+{
+    if (a->seed != b->seed)
+        return sn_fail(SEEN_EMISMATCH, "the seeds of the hash differ");
+    if (a->layers != b->layers)
+        return sn_fail(SEEN_EMISMATCH, "one has %u layers, the other %u", a->layers,
+                       b->layers);
+    for (uint32_t i = 0; i < a->layers; i++) {
+        const sn_shape *x = &a->layer[i].shape, *y = &b->layer[i].shape;
+        if (x->kind != y->kind)
+            return sn_fail(SEEN_EMISMATCH, "one is %s, the other %s", seen_kind_name(x->kind),
+                           seen_kind_name(y->kind));
+        if (x->units != y->units || x->k != y->k)
+            return sn_fail(SEEN_EMISMATCH, "layer %u differs: %llu bytes and k=%u, against "
+                                           "%llu and k=%u",
+                           i + 1, (unsigned long long)a->layer[i].len, x->k,
+                           (unsigned long long)b->layer[i].len, y->k);
+    }
+    return 0;
+}
+
+/* The number of keys in a union is only known from its bits. */
+static void recount(sn_layer *l)
+{
+    sn_measure m;
+    l->kind->measure(l, &m);
+    l->added = m.keys < 9e18 ? (uint64_t)(m.keys + 0.5) : l->shape.capacity;
+}
+
+int seen_merge(seen_filter *dst, const seen_filter *src)
+{
+    if (!dst->writable)
+        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
+    if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
+        return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
+    int rc = dst == src ? 0 : same_shape(dst, src);
+    if (rc < 0 || dst == src)
+        return rc;
+    for (uint32_t i = 0; i < dst->layers; i++) {
+        sn_layer *d = dst->layer + i;
+        const sn_layer *s = src->layer + i;
+        if (d->kind->merge) {
+            rc = d->kind->merge(d, s);
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        uint64_t *to = (uint64_t *)(void *)d->body;
+        const uint64_t *from = (const uint64_t *)(const void *)s->body;
+        for (uint64_t w = 0; w < d->len / 8; w++)
+            to[w] |= from[w];
+        if (s->added)
+            recount(d);
+    }
+    return 0;
+}
+
+/* ---- rebuild: from whole hashes to another kind ------------------------------------ */
+
+static int add_batch(void *into, const uint64_t *h, size_t n)
+{
+    return seen_add_hashes(into, h, n, NULL) == n ? 0 : SEEN_EFULL;
+}
+
+int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
+{
+    *out = NULL;
+    for (uint32_t i = 0; i < f->layers; i++)
+        if (!f->layer[i].kind->each_hash)
+            return sn_fail(SEEN_EKIND, "a %s filter does not hold its keys' hashes: rebuild "
+                                       "it from the keys",
+                           f->layer[i].kind->name);
+    seen_spec s = *spec;
+    s.seed = f->seed; /* the hashes were made with it */
+    seen_filter *g;
+    int rc = seen_new(&s, &g);
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
+        rc = f->layer[i].kind->each_hash(f->layer + i, add_batch, g);
+    if (rc < 0) {
+        seen_free(g);
+        return rc;
+    }
+    *out = g;
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* filter.h - the handle: one or more layers of one kind, and who owns their memory.
+ *
+ * A key is hashed once, whatever the number of layers. Keys go to the newest layer;
+ * a layer that has reached its capacity is never written again. */
+#ifndef SN_FILTER_H
+#define SN_FILTER_H
+#include "kind/kind.h"
+
+/* A first layer of one key that doubles passes 2^64 keys before this. */
+#define SN_MAX_LAYERS 80
+
+struct seen_filter {
+    seen_allocator alloc;
+    unsigned flags;   /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
+    seen_kind kind;   /* of every layer */
+    uint32_t probes;  /* k wanted for new layers; 0: the best */
+    uint64_t seed;
+    uint64_t keys;    /* as expected; 0: unknown */
+    double error;     /* as promised for the whole */
+    bool touch;       /* some layer is larger than the caches that prefetch helps */
+    uint32_t layers;
+    sn_layer *layer;  /* oldest first, room for SN_MAX_LAYERS */
+
+    /* A filter that lives in a file or in somebody's memory. */
+    uint8_t *map;     /* NULL: bodies are ours, from alloc */
+    uint64_t map_len;
+    bool map_owned;   /* munmap it */
+    bool writable, dirty;
+    char *path;       /* of the file behind it, for messages */
+};
+
+static inline sn_layer *sn_newest(const seen_filter *f)
+{
+    return f->layer + f->layers - 1;
+}
+
+/* ---- grow.c ---- */
+
+/* What layer number I (0 is the first) promises: keys and error. */
+void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
+/* Makes room for at least one more key, by a layer or inside the kind. */
+int sn_grow(seen_filter *f);
+/* Appends a layer of SHAPE with a zeroed body of its own. */
+int sn_append(seen_filter *f, const sn_shape *shape);
+/* Recomputes what is derived from the layers: twins, touch. */
+void sn_settle(seen_filter *f);
+
+/* ---- size.c ---- */
+
+/* Resolves SPEC to the shape of a first layer, or to a reason why not. */
+int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
+/* The error that a first layer may use of the ERROR promised for the whole. */
+double sn_first_share(const seen_spec *spec, double error);
+
+/* ---- filter.c ---- */
+seen_filter *sn_filter_alloc(const seen_allocator *a);
+#endif

@@ -1,0 +1,265 @@
+/* open.c - a filter from bytes: every number is checked before it is used.
+ *
+ * A file is hostile until shown otherwise: opening reads only the header, computes
+ * each body's length anew from its shape, and refuses what does not fit; bodies are
+ * checked against their sums on demand. */
+#include "filter/file.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "hash/hash.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
+
+/* The preamble: SEEN_OK if the header's length and sum can be trusted. */
+static int check_preamble(const uint8_t *p, uint64_t len)
+{
+    if (len < SN_PREAMBLE || memcmp(p, SN_MAGIC, 8) != 0)
+        REFUSE("not a filter file of seen");
+    uint32_t version = sn_le32(p + SN_AT_VERSION);
+    if (version > SN_FILE_VERSION)
+        return sn_fail(SEEN_EVERSION, "made by a newer version: format %u, this library "
+                                      "reads up to %d",
+                       version, SN_FILE_VERSION);
+    if (version == 0)
+        REFUSE("version is 0");
+    uint64_t header = sn_le64(p + SN_AT_HEADER_LEN), file = sn_le64(p + SN_AT_FILE_LEN);
+    if (file != len)
+        REFUSE("file_len says %llu bytes, but there are %llu: cut short or extended",
+               (unsigned long long)file, (unsigned long long)len);
+    if (header < SN_PAGE || header > len || header % SN_PAGE)
+        REFUSE("header_len %llu does not fit", (unsigned long long)header);
+    if (sn_header_sum(p, header) != sn_le64(p + SN_AT_SUM))
+        return sn_fail(SEEN_EDAMAGED, "the header's checksum does not fit: it was damaged");
+    if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
+        REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
+    if (sn_le32(p + SN_AT_HASH) != 1)
+        REFUSE("hash %u is not known", sn_le32(p + SN_AT_HASH));
+    if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
+        REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
+    uint32_t layers = sn_le32(p + SN_AT_LAYERS);
+    if (layers < 1 || layers > SN_MAX_LAYERS || sn_sums_at(layers) > header)
+        REFUSE("%u layers do not fit", layers);
+    double error = sn_le_double(p + SN_AT_ERROR);
+    if (!(error >= 0 && error <= 1))
+        REFUSE("error is %g", error);
+    return 0;
+}
+
+/* One record to a layer over BASE; *FREE is the first byte no body has taken. */
+static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i, uint64_t *taken)
+{
+    const uint8_t *r = base + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
+    sn_shape *s = &l->shape;
+    s->kind = (seen_kind)sn_le32(r + SN_IN_KIND);
+    s->k = sn_le32(r + SN_IN_K);
+    s->units = sn_le64(r + SN_IN_UNITS);
+    s->capacity = sn_le64(r + SN_IN_CAPACITY);
+    s->error = sn_le_double(r + SN_IN_ERROR);
+    for (int j = 0; j < 4; j++)
+        s->own[j] = sn_le64(r + SN_IN_OWN + 8 * j);
+    l->added = sn_le64(r + SN_IN_ADDED);
+    l->kind = sn_kind_of(s->kind);
+    if (!l->kind)
+        REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
+    if (!(s->error >= 0 && s->error <= 1))
+        REFUSE("layer %u: error is %g", i + 1, s->error);
+    l->len = l->kind->body_len(s);
+    if (!l->len || l->len != sn_le64(r + SN_IN_LEN))
+        REFUSE("layer %u: len does not follow from its shape", i + 1);
+    uint64_t at = sn_le64(r + SN_IN_OFFSET);
+    if (at != *taken || at > len || l->len > len - at)
+        REFUSE("layer %u: its body lies outside the file", i + 1);
+    *taken = at + sn_page_up(l->len);
+    l->body = base + at;
+    return 0;
+}
+
+static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
+{
+    uint64_t taken = sn_le64(p + SN_AT_HEADER_LEN);
+    uint32_t layers = sn_le32(p + SN_AT_LAYERS);
+    for (uint32_t i = 0; i < layers; i++) {
+        int rc = read_record(f->layer + i, p, len, i, &taken);
+        if (rc < 0)
+            return rc;
+    }
+    f->layers = layers;
+    if (taken != len || sn_header_len(f) != sn_le64(p + SN_AT_HEADER_LEN))
+        REFUSE("the bodies do not fill the file");
+    f->flags |= sn_le32(p + SN_AT_FLAGS);
+    f->seed = sn_le64(p + SN_AT_SEED);
+    f->error = sn_le_double(p + SN_AT_ERROR);
+    f->keys = sn_le64(p + SN_AT_KEYS);
+    f->kind = f->layer[layers - 1].shape.kind;
+    f->probes = sn_le32(p + SN_AT_PROBES);
+    f->dirty = sn_le32(p + SN_AT_DIRTY) != 0;
+    for (uint32_t i = 0; i < layers; i++) {
+        int rc = f->layer[i].kind->check ? f->layer[i].kind->check(f->layer + i) : 0;
+        if (rc < 0)
+            return rc;
+    }
+    /* The counts of a file that was not closed are old; its bits are not. */
+    for (uint32_t i = 0; f->dirty && i < layers; i++) {
+        sn_measure m;
+        f->layer[i].kind->measure(f->layer + i, &m);
+        if (m.keys > (double)f->layer[i].added && m.keys < 9e18)
+            f->layer[i].added = (uint64_t)m.keys;
+    }
+    sn_settle(f);
+    return 0;
+}
+
+/* A filter over LEN bytes at P; P stays whose it was on failure. */
+static int open_at(uint8_t *p, uint64_t len, seen_filter **out)
+{
+    static const seen_allocator system;
+    int rc = check_preamble(p, len);
+    if (rc < 0)
+        return rc;
+    seen_filter *f = sn_filter_alloc(&system);
+    if (!f)
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+    f->map = p;
+    f->map_len = len;
+    f->writable = false;
+    rc = read_layers(f, p, len);
+    if (rc < 0) {
+        seen_free(f);
+        return rc;
+    }
+    *out = f;
+    return 0;
+}
+
+int seen_open_bytes(const void *bytes, size_t len, seen_filter **out)
+{
+    *out = NULL;
+    if ((uintptr_t)bytes % 64)
+        return sn_fail(SEEN_EINVAL, "the bytes of a filter must be aligned to 64");
+    return open_at((uint8_t *)(uintptr_t)bytes, len, out);
+}
+
+int seen_verify(const seen_filter *f)
+{
+    if (!f->map || f->dirty)
+        return 0; /* nothing vouches for these bits */
+    const uint8_t *sum = f->map + sn_sums_at(f->layers);
+    for (uint32_t i = 0; i < f->layers; i++) {
+        const sn_layer *l = f->layer + i;
+        for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8) {
+            uint64_t n = l->len - o < SN_PIECE ? l->len - o : SN_PIECE;
+            if (sn_checksum(l->body + o, n) != sn_le64(sum))
+                return sn_fail(SEEN_EDAMAGED, "layer %u is damaged between bytes %llu and "
+                                              "%llu of the file",
+                               i + 1, (unsigned long long)(l->body - f->map) + o,
+                               (unsigned long long)(l->body - f->map) + o + n);
+        }
+    }
+    return 0;
+}
+
+/* ---- files ------------------------------------------------------------------------ */
+
+static int failed(const char *path)
+{
+    int e = errno;
+    sn_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(e));
+    errno = e;
+    return SEEN_EIO;
+}
+
+static int map_file(const char *path, bool write, uint8_t **p, uint64_t *len)
+{
+    struct stat st;
+    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (fd < 0)
+        return failed(path);
+    if (fstat(fd, &st) < 0) {
+        failed(path);
+        close(fd);
+        return SEEN_EIO;
+    }
+    if (!S_ISREG(st.st_mode) || st.st_size < SN_PREAMBLE) {
+        close(fd);
+        errno = S_ISDIR(st.st_mode) ? EISDIR : 0;
+        return S_ISDIR(st.st_mode) ? failed(path)
+                                   : sn_fail(SEEN_EFORMAT, "%s: not a filter file of seen",
+                                             path);
+    }
+    void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED,
+                   fd, 0);
+    close(fd);
+    if (m == MAP_FAILED)
+        return failed(path);
+    *p = m;
+    *len = (uint64_t)st.st_size;
+    return 0;
+}
+
+/* Puts the file's name before the reason that stands. */
+static int name_file(int rc, const char *path)
+{
+    char why[400];
+    snprintf(why, sizeof why, "%s", seen_reason());
+    return sn_fail(rc, "%s: %s", path, why);
+}
+
+int seen_open(const char *path, unsigned mode, seen_filter **out)
+{
+    static const seen_allocator system;
+    uint8_t *p = NULL;
+    uint64_t len = 0;
+    bool write = mode & SEEN_WRITE;
+    *out = NULL;
+    int rc = map_file(path, write, &p, &len);
+    if (rc < 0)
+        return rc;
+    seen_filter *f;
+    rc = open_at(p, len, &f);
+    if (rc < 0) {
+        munmap(p, len);
+        return name_file(rc, path);
+    }
+    f->map_owned = true;
+    f->path = sn_alloc(&system, strlen(path) + 1);
+    if (f->path)
+        strcpy(f->path, path);
+    if (mode & (SEEN_VERIFY | SEEN_LOAD))
+        rc = seen_verify(f);
+    if (rc == 0 && mode & SEEN_LOAD) {
+        seen_filter *copy;
+        rc = seen_copy(f, &copy);
+        if (rc == 0) {
+            seen_free(f);
+            *out = copy;
+            return 0;
+        }
+    }
+    if (rc < 0) {
+        seen_free(f);
+        return name_file(rc, path);
+    }
+    if (write) {
+        f->writable = true;
+        f->dirty = true;
+        sn_put32(p + SN_AT_DIRTY, 1);
+        if (msync(p, SN_PAGE, MS_SYNC) < 0) {
+            rc = failed(path);
+            f->writable = false;
+            seen_free(f);
+            return rc;
+        }
+    } else {
+        madvise(p, len, MADV_RANDOM);
+    }
+    *out = f;
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* save.c - a filter to bytes: header with checksums, then the bodies as they are. */
+#include "filter/file.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/replace.h"
+#include "hash/hash.h"
+#include <string.h>
+#include <sys/mman.h>
+
+uint64_t sn_header_len(const seen_filter *f)
+{
+    uint64_t pieces = 0;
+    for (uint32_t i = 0; i < f->layers; i++)
+        pieces += sn_pieces(f->layer[i].len);
+    return sn_page_up(sn_sums_at(f->layers) + 8 * pieces);
+}
+
+uint64_t sn_header_sum(const uint8_t *header, uint64_t len)
+{
+    XXH3_state_t s;
+    static const uint8_t zero[SN_AT_SUM + 8 - SN_AT_DIRTY];
+    XXH3_64bits_reset(&s);
+    XXH3_64bits_update(&s, header, SN_AT_DIRTY);
+    XXH3_64bits_update(&s, zero, sizeof zero);
+    XXH3_64bits_update(&s, header + SN_AT_SUM + 8, len - SN_AT_SUM - 8);
+    return XXH3_64bits_digest(&s);
+}
+
+void sn_header_make(const seen_filter *f, uint8_t *p)
+{
+    uint64_t len = sn_header_len(f), at = len;
+    memset(p, 0, len);
+    memcpy(p, SN_MAGIC, 8);
+    sn_put32(p + SN_AT_VERSION, SN_FILE_VERSION);
+    sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
+    sn_put64(p + SN_AT_HEADER_LEN, len);
+    sn_put64(p + SN_AT_SEED, f->seed);
+    sn_put32(p + SN_AT_HASH, 1);
+    sn_put32(p + SN_AT_LAYERS, f->layers);
+    sn_put_double(p + SN_AT_ERROR, f->error);
+    sn_put64(p + SN_AT_KEYS, f->keys);
+    sn_put32(p + SN_AT_KIND, f->kind);
+    sn_put32(p + SN_AT_PROBES, f->probes);
+    sn_put32(p + SN_AT_PIECE, SN_PIECE_LOG2);
+    uint8_t *sum = p + sn_sums_at(f->layers);
+    for (uint32_t i = 0; i < f->layers; i++) {
+        const sn_layer *l = f->layer + i;
+        uint8_t *r = p + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
+        sn_put32(r + SN_IN_KIND, l->shape.kind);
+        sn_put32(r + SN_IN_K, l->shape.k);
+        sn_put64(r + SN_IN_UNITS, l->shape.units);
+        sn_put64(r + SN_IN_CAPACITY, l->shape.capacity);
+        sn_put_double(r + SN_IN_ERROR, l->shape.error);
+        for (int j = 0; j < 4; j++)
+            sn_put64(r + SN_IN_OWN + 8 * j, l->shape.own[j]);
+        sn_put64(r + SN_IN_ADDED, l->added);
+        sn_put64(r + SN_IN_OFFSET, at);
+        sn_put64(r + SN_IN_LEN, l->len);
+        at += sn_page_up(l->len);
+        for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8)
+            sn_put64(sum, sn_checksum(l->body + o, l->len - o < SN_PIECE ? l->len - o
+                                                                         : SN_PIECE));
+    }
+    sn_put64(p + SN_AT_FILE_LEN, at);
+    sn_put64(p + SN_AT_SUM, sn_header_sum(p, len));
+}
+
+int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_t len),
+               void *ctx)
+{
+    static const uint8_t zero[SN_PAGE];
+    uint64_t len = sn_header_len(f);
+    uint8_t *header = sn_alloc(&f->alloc, len);
+    if (!header)
+        return sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
+                       (unsigned long long)len);
+    sn_header_make(f, header);
+    int rc = sink(ctx, header, len);
+    sn_free(&f->alloc, header, len);
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++) {
+        const sn_layer *l = f->layer + i;
+        rc = sink(ctx, l->body, l->len);
+        if (rc == 0 && l->len % SN_PAGE)
+            rc = sink(ctx, zero, SN_PAGE - l->len % SN_PAGE);
+    }
+    return rc;
+}
+
+static int to_file(void *ctx, const void *p, size_t len)
+{
+    return sn_replace_write(ctx, p, len);
+}
+
+int seen_save(const seen_filter *f, const char *path)
+{
+    sn_replace r;
+    int rc = sn_replace_begin(&r, path);
+    if (rc == 0)
+        rc = seen_write(f, to_file, &r);
+    if (rc == 0)
+        return sn_replace_commit(&r);
+    sn_replace_abort(&r);
+    return rc;
+}
+
+/* Bodies first, then the header that vouches for them. */
+int seen_flush(seen_filter *f)
+{
+    if (!f->map || !f->writable || !f->dirty)
+        return 0;
+    if (msync(f->map, f->map_len, MS_SYNC) < 0)
+        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "the filter");
+    sn_header_make(f, f->map);
+    if (msync(f->map, sn_header_len(f), MS_SYNC) < 0)
+        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "the filter");
+    f->dirty = false;
+    return 0;
+}

@@ -1,0 +1,113 @@
+/* stats.c - what a filter says of itself: counts, errors, expected losses. */
+#include "filter/filter.h"
+#include <math.h>
+#include <stdio.h>
+
+uint64_t seen_added(const seen_filter *f)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < f->layers; i++)
+        n += __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
+    return n;
+}
+
+uint64_t seen_bytes(const seen_filter *f)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < f->layers; i++)
+        n += f->layer[i].len;
+    return n;
+}
+
+double seen_error_predicted(const seen_filter *f)
+{
+    double clear = 1;
+    for (uint32_t i = 0; i < f->layers; i++)
+        clear *= 1 - f->layer[i].kind->error_at(&f->layer[i].shape,
+                                                (double)f->layer[i].added);
+    return 1 - clear;
+}
+
+/* While layer i fills, a new key is taken for an old one with the error of the
+ * layers before, which is constant, and of layer i, which rises with its keys. For
+ * every key that was added, e / (1 - e) were lost: integrated by Simpson's rule over
+ * the filling of each layer. */
+double seen_lost_expected(const seen_filter *f)
+{
+    enum { STEPS = 16 };
+    double lost = 0, clear = 1; /* clear: chance that no earlier layer says yes */
+    for (uint32_t i = 0; i < f->layers; i++) {
+        const sn_layer *l = f->layer + i;
+        double n = (double)l->added, sum = 0, e = 0;
+        for (int s = 0; s <= STEPS; s++) {
+            e = l->kind->error_at(&l->shape, n * s / STEPS);
+            double yes = 1 - clear * (1 - e);
+            double weight = s == 0 || s == STEPS ? 1 : s & 1 ? 4 : 2;
+            sum += weight * (yes < 1 ? yes / (1 - yes) : 1e9);
+        }
+        lost += sum * n / STEPS / 3;
+        clear *= 1 - e;
+    }
+    return lost;
+}
+
+void seen_get_stats(const seen_filter *f, seen_stats *out)
+{
+    const sn_layer *newest = sn_newest(f);
+    *out = (seen_stats){
+        .kind = newest->kind->id,
+        .probes = newest->shape.k,
+        .layers = f->layers,
+        .flags = f->flags,
+        .seed = f->seed,
+        .added = seen_added(f),
+        .bytes = seen_bytes(f),
+        .error_wanted = f->error,
+        .lost_expected = seen_lost_expected(f),
+        .mapped = f->map != NULL,
+        .writable = f->writable,
+        .dirty = f->dirty,
+    };
+    double clear = 1;
+    for (uint32_t i = 0; i < f->layers; i++) {
+        sn_measure m;
+        f->layer[i].kind->measure(f->layer + i, &m);
+        out->bits += m.bits;
+        out->bits_set += m.bits_set;
+        out->keys_estimate += m.keys;
+        out->capacity += f->layer[i].shape.capacity;
+        clear *= 1 - m.error;
+    }
+    out->error_now = f->layers == 1 && clear > 0.5 ? -expm1(log(clear)) : 1 - clear;
+    out->fill = out->bits ? (double)out->bits_set / (double)out->bits : 0;
+}
+
+static void human(char *buf, size_t size, uint64_t bytes)
+{
+    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB" };
+    double x = (double)bytes;
+    int u = 0;
+    for (; x >= 1000 && u < 4; u++)
+        x /= 1000;
+    snprintf(buf, size, x < 10 && u ? "%.1f %s" : "%.0f %s", x, unit[u]);
+}
+
+int seen_describe(const seen_filter *f, char *buf, size_t size)
+{
+    seen_stats s;
+    char bytes[32], keys[64];
+    seen_get_stats(f, &s);
+    human(bytes, sizeof bytes, s.bytes);
+    unsigned long long added = s.added, cap = s.capacity;
+    if (cap)
+        snprintf(keys, sizeof keys, "%llu of %llu keys", added, cap);
+    else
+        snprintf(keys, sizeof keys, "%llu keys", added);
+    char promised[48] = "";
+    if (s.error_wanted > 0)
+        snprintf(promised, sizeof promised, ", %g promised", s.error_wanted);
+    return snprintf(buf, size,
+                    "%s, %u layer%s, k=%u, %s, %s, %.1f%% of bits set, error %.3g now%s",
+                    seen_kind_name(s.kind), s.layers, s.layers == 1 ? "" : "s", s.probes,
+                    keys, bytes, 100 * s.fill, s.error_now, promised);
+}

@@ -1,0 +1,168 @@
+/* block.c - split-block filter: eight bits in one 32-byte block per key.
+ *
+ * One key touches one cache line and eight words are one AVX2 register: the fastest
+ * kind inside the caches, at 7% more bits than line.c at a 1% error. Layout and
+ * salts are Parquet's, so a Parquet filter is a layer of this kind as it stands. */
+#include "kind/block.h"
+#include "base/fail.h"
+#include <math.h>
+
+/* Expected error, exactly: each key throws one bit into each of eight words, and i
+ * given bits in i different words stay clear of a key in this block with (31/32)^i. */
+static double error_of(double blocks, double n)
+{
+    static const double choose[9] = { 1, -8, 28, -56, 70, -56, 28, -8, 1 };
+    double sum = 0;
+    if (n <= 0)
+        return 0;
+    for (int i = 0; i <= 8; i++)
+        sum += choose[i] * exp(n * log1p((pow(31.0 / 32, i) - 1) / blocks));
+    return sum < 1e-18 ? 1e-18 : sum;
+}
+
+static double error_at(const sn_shape *s, double n)
+{
+    return error_of((double)s->units, n);
+}
+
+static uint64_t body_len(const sn_shape *s)
+{
+    return s->k == 8 && s->units >= 1 && s->units < (uint64_t)1 << 31 ? s->units * 32 : 0;
+}
+
+static int shape_for(sn_shape *s, double n, double p)
+{
+    double lo = 0, hi = 1;
+    if (s->k && s->k != 8)
+        return sn_fail(SEEN_EINVAL, "a block filter has 8 probes, not %u", s->k);
+    s->k = 8;
+    while (error_of(hi, n) > p) {
+        lo = hi;
+        hi *= 2;
+        if (hi >= 2147483648.0)
+            return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for blocks", n,
+                           p);
+    }
+    while (hi - lo > 1) {
+        double mid = floor((lo + hi) / 2);
+        if (error_of(mid, n) > p)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    s->units = (uint64_t)hi;
+    return 0;
+}
+
+static int shape_in(sn_shape *s, double n, uint64_t bytes)
+{
+    s->k = s->k ? s->k : 8;
+    s->units = bytes / 32 < ((uint64_t)1 << 31) - 1 ? bytes / 32 : ((uint64_t)1 << 31) - 1;
+    if (!body_len(s))
+        return sn_fail(SEEN_EINVAL, "a block filter cannot have %llu bytes and %u probes",
+                       (unsigned long long)bytes, s->k);
+    return 0;
+}
+
+static void measure(const sn_layer *l, sn_measure *out)
+{
+    uint64_t blocks = l->shape.units, step = 1 + blocks / (1 << 19), read = 0, set = 0;
+    double error = 0;
+    for (uint64_t i = 0; i < blocks; i += step, read++) {
+        double yes = 1;
+        for (int j = 0; j < 8; j++) {
+            int pop = __builtin_popcount(sn_le32(l->body + 32 * i + 4 * j));
+            set += (uint64_t)pop;
+            yes *= pop / 32.0;
+        }
+        error += yes;
+    }
+    double fill = (double)set / ((double)read * 256);
+    out->bits = blocks * 256;
+    out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
+    out->error = error / (double)read;
+    out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1.0 / 32 / (double)blocks);
+}
+
+/* ---- the scalar truth ----------------------------------------------------------- */
+
+static inline uint32_t mask_of(uint64_t h, int i)
+{
+    return sn_swap32((uint32_t)1 << (((uint32_t)h * sn_block_salt[i]) >> 27));
+}
+
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *w = (const uint32_t *)(const void *)sn_block_at(l, h[i]);
+        uint32_t missing = 0;
+        for (int j = 0; j < 8; j++)
+            missing |= ~__atomic_load_n(w + j, __ATOMIC_RELAXED) & mask_of(h[i], j);
+        found[i] = missing == 0;
+    }
+}
+
+static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *w = (uint32_t *)(void *)sn_block_at(l, h[i]), missing = 0;
+        for (int j = 0; j < 8; j++) {
+            uint32_t mask = mask_of(h[i], j);
+            missing |= ~w[j] & mask;
+            w[j] |= mask;
+        }
+        dup[i] = missing == 0;
+        fresh += missing != 0;
+    }
+    l->added += fresh;
+    return n;
+}
+
+static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *w = (uint32_t *)(void *)sn_block_at(l, h[i]), missing = 0;
+        for (int j = 0; j < 8; j++) {
+            uint32_t mask = mask_of(h[i], j);
+            if (!(__atomic_load_n(w + j, __ATOMIC_RELAXED) & mask))
+                missing |= ~__atomic_fetch_or(w + j, mask, __ATOMIC_RELAXED) & mask;
+        }
+        dup[i] = missing == 0;
+        fresh += missing != 0;
+    }
+    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
+    return n;
+}
+
+static const sn_twin plain = { sn_block_touch, has, add };
+static const sn_twin atomic = { sn_block_touch, has, add_atomic };
+
+static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+{
+    (void)s;
+    if (want_atomic)
+        return &atomic;
+#if defined(__x86_64__)
+    if (simd >= SN_AVX2)
+        return &sn_block_avx2;
+#elif defined(__aarch64__)
+    if (simd == SN_NEON)
+        return &sn_block_neon;
+#endif
+    return &plain;
+}
+
+const sn_kind sn_block = {
+    .name = "block",
+    .id = SEEN_BLOCK,
+    .can = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_CAN_GROW | SEEN_CAN_ATOMIC,
+    .body_len = body_len,
+    .shape_for = shape_for,
+    .shape_in = shape_in,
+    .error_at = error_at,
+    .measure = measure,
+    .twin = twin,
+    .ordered = true,
+};

@@ -1,0 +1,40 @@
+/* block_x86.c - AVX2 twin of block.c: a block is one register. */
+#include "kind/block.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define T256 __attribute__((target("avx2")))
+
+T256 static inline __m256i bits_of(uint64_t h, __m256i salt)
+{
+    __m256i x = _mm256_mullo_epi32(_mm256_set1_epi32((int)(uint32_t)h), salt);
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(x, 27));
+}
+
+T256 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)sn_block_salt);
+    for (size_t i = 0; i < n; i++)
+        found[i] = _mm256_testc_si256(
+            _mm256_loadu_si256((const __m256i *)(const void *)sn_block_at(l, h[i])),
+            bits_of(h[i], salt));
+}
+
+T256 static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)sn_block_salt);
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        __m256i *p = (__m256i *)(void *)sn_block_at(l, h[i]);
+        __m256i block = _mm256_loadu_si256(p), bits = bits_of(h[i], salt);
+        bool old = _mm256_testc_si256(block, bits);
+        _mm256_storeu_si256(p, _mm256_or_si256(block, bits));
+        dup[i] = old;
+        fresh += !old;
+    }
+    l->added += fresh;
+    return n;
+}
+
+const sn_twin sn_block_avx2 = { sn_block_touch, has, add };
+#endif

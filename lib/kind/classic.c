@@ -1,0 +1,214 @@
+/* classic.c - the textbook Bloom filter: k bits anywhere in m.
+ *
+ * Fewest bits of the kinds that take keys one by one, and the only one that keeps
+ * that below 1e-4; the price is k cache misses a key. The probes are k successive
+ * remixes of one 64-bit hash, each mapped onto 0..m-1 by a multiplication: there is
+ * no step that could be zero or share a factor with m, and m may pass 2^32. */
+#include "kind/kind.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "hash/hash.h"
+#include <math.h>
+
+#define K_MAX 255
+#define LN2 0.693147180559945309417
+
+/* ---- sizes ------------------------------------------------------------------- */
+
+uint64_t seen_classic_bits(uint64_t keys, double error)
+{
+    if (keys < 1 || !(error > 0 && error < 1))
+        return 0;
+    double m = ceil(-(double)keys * log(error) / (LN2 * LN2));
+    return m < 1 ? 1 : m >= 1.8e19 ? 0 : (uint64_t)m;
+}
+
+uint32_t seen_classic_probes(uint64_t bits, uint64_t keys)
+{
+    double k = keys ? floor((double)bits / (double)keys * LN2 + 0.5) : 1;
+    return k < 1 ? 1 : k > K_MAX ? K_MAX : (uint32_t)k;
+}
+
+static double fill_at(double m, double throws)
+{
+    return m <= 1 ? throws > 0 : -expm1(throws * log1p(-1 / m));
+}
+
+/* The textbook's (fill)^k takes the expected fill for the fill itself; in small
+ * filters its spread matters. There: k picks fall on j different bits with a
+ * Stirling number's chance, and all j are set by inclusion and exclusion. */
+static double error_small(double m, uint32_t k, double n)
+{
+    double s[26] = { 1 }; /* chance that the first i picks hit j different bits */
+    for (uint32_t i = 0; i < k; i++)
+        for (uint32_t j = i + 1; j + 1 > 0; j--) {
+            double stay = j <= i ? s[j] * j / m : 0;
+            double step = j > 0 ? s[j - 1] * (m - j + 1) / m : 0;
+            s[j] = stay + (step > 0 ? step : 0);
+            if (j == 0)
+                break;
+        }
+    double sum = 0;
+    for (uint32_t j = 1; j <= k && j <= m; j++) {
+        double all_set = 0, choose = 1;
+        for (uint32_t i = 0; i <= j; i++) {
+            double base = 1 - i / m;
+            double miss = base > 0 ? exp(k * n * log(base)) : n == 0;
+            all_set += (i & 1 ? -choose : choose) * miss;
+            choose = choose * (j - i) / (i + 1);
+        }
+        sum += s[j] * (all_set > 0 ? all_set : 0);
+    }
+    return sum > 1 ? 1 : sum;
+}
+
+double seen_classic_error(uint64_t bits, uint32_t probes, uint64_t keys)
+{
+    return bits ? pow(fill_at((double)bits, (double)probes * (double)keys), probes) : 1;
+}
+
+static double error_at(const sn_shape *s, double n)
+{
+    if (n <= 0)
+        return 0;
+    if (s->units < 65536 && s->k <= 20)
+        return error_small((double)s->units, s->k, n);
+    return pow(fill_at((double)s->units, s->k * n), s->k);
+}
+
+static uint64_t body_len(const sn_shape *s)
+{
+    if (s->k < 1 || s->k > K_MAX || s->units < 1 || s->units > SN_MAX_BYTES * 8)
+        return 0;
+    return (s->units + 63) / 64 * 8;
+}
+
+static int shape_for(sn_shape *s, double n, double p)
+{
+    double m = s->k ? -s->k * n / log1p(-pow(p, 1.0 / s->k))
+                    : -n * log(p) / (LN2 * LN2);
+    m = ceil(m);
+    if (!(m < (double)SN_MAX_BYTES * 8))
+        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g would take %.3g bytes", n, p,
+                       m / 8);
+    s->units = m < 1 ? 1 : (uint64_t)m;
+    if (!s->k)
+        s->k = seen_classic_probes(s->units, (uint64_t)ceil(n));
+    return 0;
+}
+
+static int shape_in(sn_shape *s, double n, uint64_t bytes)
+{
+    if (bytes < 8 || bytes > SN_MAX_BYTES)
+        return sn_fail(SEEN_EINVAL, "a classic filter cannot have %llu bytes",
+                       (unsigned long long)bytes);
+    s->units = bytes / 8 * 64;
+    if (!s->k)
+        s->k = seen_classic_probes(s->units, (uint64_t)ceil(n));
+    return 0;
+}
+
+static void measure(const sn_layer *l, sn_measure *out)
+{
+    uint64_t words = l->len / 8, step = 1 + words / (8 << 20), seen = 0, set = 0;
+    for (uint64_t i = 0; i < words; i += step, seen++)
+        set += (uint64_t)__builtin_popcountll(sn_le64(l->body + 8 * i));
+    double m = (double)l->shape.units;
+    double fill = step == 1 ? (double)set / m : (double)set / ((double)seen * 64);
+    out->bits = l->shape.units;
+    out->bits_set = (uint64_t)(fill * m + 0.5);
+    out->error = pow(fill, l->shape.k);
+    out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1 / m) / l->shape.k;
+    if (m <= 1)
+        out->keys = fill;
+}
+
+/* ---- bits -------------------------------------------------------------------- */
+
+static void touch(const sn_layer *l, const uint64_t *h, size_t n)
+{
+    uint64_t m = l->shape.units;
+    uint32_t k = l->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t g = h[i];
+        for (uint32_t j = 0; j < k; j++, g = sn_remix(g))
+            __builtin_prefetch(l->body + (sn_mulhi(g, m) >> 3));
+    }
+}
+
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    uint64_t m = l->shape.units;
+    uint32_t k = l->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t g = h[i];
+        uint32_t j = 0;
+        for (; j < k; j++, g = sn_remix(g)) {
+            uint64_t bit = sn_mulhi(g, m);
+            if (!(__atomic_load_n(l->body + (bit >> 3), __ATOMIC_RELAXED) >> (bit & 7) & 1))
+                break;
+        }
+        found[i] = j == k;
+    }
+}
+
+static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t m = l->shape.units, fresh = 0;
+    uint32_t k = l->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t g = h[i];
+        uint8_t all = 1;
+        for (uint32_t j = 0; j < k; j++, g = sn_remix(g)) {
+            uint64_t bit = sn_mulhi(g, m);
+            uint8_t *p = l->body + (bit >> 3);
+            all &= *p >> (bit & 7);
+            *p |= (uint8_t)(1u << (bit & 7));
+        }
+        dup[i] = all;
+        fresh += !all;
+    }
+    l->added += fresh;
+    return n;
+}
+
+static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t m = l->shape.units, fresh = 0;
+    uint32_t k = l->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t g = h[i];
+        uint8_t all = 1;
+        for (uint32_t j = 0; j < k; j++, g = sn_remix(g)) {
+            uint64_t bit = sn_mulhi(g, m);
+            uint8_t *p = l->body + (bit >> 3), mask = (uint8_t)(1u << (bit & 7));
+            if (!(__atomic_load_n(p, __ATOMIC_RELAXED) & mask))
+                all &= (__atomic_fetch_or(p, mask, __ATOMIC_RELAXED) & mask) != 0;
+        }
+        dup[i] = all;
+        fresh += !all;
+    }
+    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
+    return n;
+}
+
+static const sn_twin plain = { touch, has, add };
+static const sn_twin atomic = { touch, has, add_atomic };
+
+static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+{
+    (void)s, (void)simd;
+    return want_atomic ? &atomic : &plain;
+}
+
+const sn_kind sn_classic = {
+    .name = "classic",
+    .id = SEEN_CLASSIC,
+    .can = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_CAN_GROW | SEEN_CAN_ATOMIC,
+    .body_len = body_len,
+    .shape_for = shape_for,
+    .shape_in = shape_in,
+    .error_at = error_at,
+    .measure = measure,
+    .twin = twin,
+};

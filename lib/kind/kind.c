@@ -1,0 +1,36 @@
+/* kind.c - the kinds by number and by name. */
+#include "kind/kind.h"
+#include <string.h>
+
+static const sn_kind *const kinds[SEEN_KINDS] = {
+    [SEEN_CLASSIC] = &sn_classic,
+    [SEEN_LINE] = &sn_line,
+    [SEEN_BLOCK] = &sn_block,
+};
+
+const sn_kind *sn_kind_of(seen_kind id)
+{
+    return (unsigned)id < SEEN_KINDS ? kinds[id] : NULL;
+}
+
+unsigned seen_kind_can(seen_kind id)
+{
+    const sn_kind *k = sn_kind_of(id);
+    return k ? k->can : 0;
+}
+
+const char *seen_kind_name(seen_kind id)
+{
+    const sn_kind *k = sn_kind_of(id);
+    return k ? k->name : id == SEEN_FOREIGN ? "foreign" : NULL;
+}
+
+seen_kind seen_kind_named(const char *name)
+{
+    if (name && strcmp(name, "auto") == 0)
+        return SEEN_AUTO;
+    for (int i = 0; name && i < SEEN_KINDS; i++)
+        if (kinds[i] && strcmp(kinds[i]->name, name) == 0)
+            return (seen_kind)i;
+    return SEEN_KINDS;
+}

@@ -1,0 +1,275 @@
+/* line.c - one 64-byte line a key: the default for adding.
+ *
+ * A key touches one cache line, so a lookup costs one miss; k bits go to k
+ * consecutive 64-bit lanes from a rotation that the hash chooses, so that any k is
+ * one vector OR. Error 1.09 / 1.19 / 1.34 times classic.c at 8 / 10 / 12 bits a
+ * key; below 1e-4 the crowded lines cost too much and classic.c is smaller. This
+ * file is the sizes and the scalar truth; line_x86.c and line_neon.c are twins. */
+#include "kind/line.h"
+#include "base/fail.h"
+#include <math.h>
+
+/* Bits that a key puts into the lane J places after its rotation: 0, 1 or 2. */
+static int bits_in(uint32_t k, int j)
+{
+    return (j < (int)k) + (j + 8 < (int)k);
+}
+
+/* ---- sizes ------------------------------------------------------------------- */
+
+/* The expected error, exactly. A query asks one or two bits in each of its lanes.
+ * "All set" expands by inclusion and exclusion into terms "these stay clear", one
+ * choice a lane: nothing (factor 1), one bit, or both; a key of rotation r throws
+ * into lane j bits_in((j - r) mod 8) times, each missing one bit with 63/64, two
+ * with 62/64. Keys are independent, so a term is (chance for one key)^n. PROD
+ * carries the chance for a key in this line by rotation. */
+static double expand(uint32_t k, int lane, double coef, const double prod[8], double lines,
+                     double n)
+{
+    while (lane < 8 && bits_in(k, lane) == 0)
+        lane++;
+    if (lane == 8) {
+        double mean = 0;
+        for (int r = 0; r < 8; r++)
+            mean += prod[r] / 8;
+        double clear = 1 - (1 - mean) / lines; /* chance that one key leaves it clear */
+        return coef * (clear > 0 ? exp(n * log(clear)) : 0);
+    }
+    static const double miss[2] = { 63.0 / 64, 62.0 / 64 };
+    int asked = bits_in(k, lane);
+    /* Two bits asked may be one and the same, with chance 1/64. */
+    double weight[2] = { asked == 1 ? -1.0 : -127.0 / 64, 63.0 / 64 };
+    double sum = expand(k, lane + 1, coef, prod, lines, n);
+    for (int c = 0; c < asked; c++) {
+        double next[8];
+        for (int r = 0; r < 8; r++) {
+            int thrown = bits_in(k, (lane - r) & 7);
+            next[r] = prod[r];
+            while (thrown--)
+                next[r] *= miss[c];
+        }
+        sum += expand(k, lane + 1, coef * weight[c], next, lines, n);
+    }
+    return sum;
+}
+
+static double error_of(uint32_t k, double lines, double n)
+{
+    if (n <= 0)
+        return 0;
+    static const double one[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    double e = expand(k, 0, 1, one, lines, n);
+    return e < 1e-18 ? 1e-18 : e > 1 ? 1 : e;
+}
+
+static double error_at(const sn_shape *s, double n)
+{
+    return error_of(s->k, (double)s->units, n);
+}
+
+/* The fewest lines for N keys at error P with K probes; 0 if too many. */
+static double lines_for(uint32_t k, double n, double p)
+{
+    double lo = 0, hi = 1;
+    while (error_of(k, hi, n) > p) {
+        lo = hi;
+        hi *= 2;
+        if (hi > (double)SN_MAX_BYTES / 64)
+            return 0;
+    }
+    while (hi - lo > 1 && hi - lo > hi * 1e-7) {
+        double mid = floor((lo + hi) / 2);
+        if (error_of(k, mid, n) > p)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return hi;
+}
+
+static int shape_for(sn_shape *s, double n, double p)
+{
+    double best = 0;
+    if (s->k) {
+        best = s->k <= SN_LINE_KMAX ? lines_for(s->k, n, p) : 0;
+    } else {
+        /* The size as a function of k has one valley, near 0.9 log2(1/p). */
+        int guess = (int)(-log2(p) * 0.9 + 0.5);
+        guess = guess < 1 ? 1 : guess > SN_LINE_KMAX ? SN_LINE_KMAX : guess;
+        best = lines_for((uint32_t)guess, n, p);
+        s->k = (uint32_t)guess;
+        for (int dir = -1; dir <= 1; dir += 2)
+            for (int k = guess + dir; k >= 1 && k <= SN_LINE_KMAX; k += dir) {
+                double lines = lines_for((uint32_t)k, n, p);
+                if (!lines || (best && lines >= best))
+                    break;
+                best = lines;
+                s->k = (uint32_t)k;
+            }
+    }
+    if (!best)
+        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for lines", n, p);
+    s->units = (uint64_t)best;
+    return 0;
+}
+
+static int shape_in(sn_shape *s, double n, uint64_t bytes)
+{
+    if (bytes < 64 || bytes > SN_MAX_BYTES)
+        return sn_fail(SEEN_EINVAL, "a line filter cannot have %llu bytes",
+                       (unsigned long long)bytes);
+    s->units = bytes / 64;
+    if (s->k)
+        return 0;
+    double best = 2;
+    for (uint32_t k = 1; k <= SN_LINE_KMAX; k++) {
+        double e = error_of(k, (double)s->units, n);
+        if (e >= best)
+            break;
+        best = e;
+        s->k = k;
+    }
+    return 0;
+}
+
+static uint64_t body_len(const sn_shape *s)
+{
+    if (s->k < 1 || s->k > SN_LINE_KMAX || s->units < 1 || s->units > SN_MAX_BYTES / 64)
+        return 0;
+    return s->units * 64;
+}
+
+/* A random absent key meets each line and rotation equally often, and each of its
+ * bits is set with the share of set bits in its lane. */
+static void measure(const sn_layer *l, sn_measure *out)
+{
+    uint64_t lines = l->shape.units, step = 1 + lines / (1 << 18), read = 0, set = 0;
+    uint32_t k = l->shape.k;
+    double error = 0;
+    for (uint64_t i = 0; i < lines; i += step, read++) {
+        double share[8];
+        for (int j = 0; j < 8; j++) {
+            int pop = __builtin_popcountll(sn_le64(l->body + 64 * i + 8 * j));
+            set += (uint64_t)pop;
+            share[j] = pop / 64.0;
+        }
+        for (int r = 0; r < 8; r++) {
+            double yes = 0.125;
+            for (int j = 0; j < 8; j++)
+                for (int b = bits_in(k, j); b; b--)
+                    yes *= share[(r + j) & 7];
+            error += yes;
+        }
+    }
+    double fill = (double)set / ((double)read * 512);
+    out->bits = lines * 512;
+    out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
+    out->error = error / (double)read;
+    double hit = 0; /* chance that a key of this line sets a given bit of it */
+    for (int j = 0; j < 8; j++)
+        hit += (1 - pow(63.0 / 64, bits_in(k, j))) / 8;
+    double one = hit / (double)lines;
+    out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-one);
+}
+
+/* ---- the scalar truth ----------------------------------------------------------- */
+
+/* Visits the k bits of H: lane index and mask. */
+#define EACH_BIT(h, k, lane, mask, body)                                                \
+    do {                                                                                \
+        uint64_t g_ = sn_remix(h);                                                      \
+        unsigned r_ = (unsigned)(g_ >> 61);                                             \
+        for (uint32_t j_ = 0; j_ < (k); j_++) {                                         \
+            if (j_ == 8)                                                                \
+                g_ = sn_remix(g_);                                                      \
+            unsigned lane = (r_ + j_) & 7;                                              \
+            uint64_t mask = sn_swap64((uint64_t)1 << (g_ >> (6 * lane) & 63));          \
+            body                                                                        \
+        }                                                                               \
+    } while (0)
+
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *line = (const uint64_t *)(const void *)sn_line_at(l, h[i]);
+        uint64_t missing = 0;
+        EACH_BIT(h[i], l->shape.k, lane, mask, {
+            missing |= ~__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask;
+        });
+        found[i] = missing == 0;
+    }
+}
+
+static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *line = (uint64_t *)(void *)sn_line_at(l, h[i]);
+        uint64_t missing = 0;
+        EACH_BIT(h[i], l->shape.k, lane, mask, {
+            missing |= ~line[lane] & mask;
+            line[lane] |= mask;
+        });
+        dup[i] = missing == 0;
+        fresh += missing != 0;
+    }
+    l->added += fresh;
+    return n;
+}
+
+static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *line = (uint64_t *)(void *)sn_line_at(l, h[i]);
+        uint64_t missing = 0;
+        EACH_BIT(h[i], l->shape.k, lane, mask, {
+            if (!(__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask))
+                missing |= ~__atomic_fetch_or(line + lane, mask, __ATOMIC_RELAXED) & mask;
+        });
+        dup[i] = missing == 0;
+        fresh += missing != 0;
+    }
+    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
+    return n;
+}
+
+static const sn_twin plain = { sn_line_touch, has, add };
+static const sn_twin atomic = { sn_line_touch, has, add_atomic };
+
+static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+{
+    const sn_twin *t = NULL;
+    if (want_atomic)
+        return &atomic;
+    switch (simd) {
+#if defined(__x86_64__)
+    case SN_AVX512:
+        t = sn_line_avx512[s->k > 8];
+        break;
+    case SN_AVX2:
+        t = sn_line_avx2[s->k > 8];
+        break;
+#elif defined(__aarch64__)
+    case SN_NEON:
+        t = sn_line_neon[s->k > 8];
+        break;
+#endif
+    default:
+        break;
+    }
+    return t ? t : &plain;
+}
+
+const sn_kind sn_line = {
+    .name = "line",
+    .id = SEEN_LINE,
+    .can = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_CAN_GROW | SEEN_CAN_ATOMIC,
+    .body_len = body_len,
+    .shape_for = shape_for,
+    .shape_in = shape_in,
+    .error_at = error_at,
+    .measure = measure,
+    .twin = twin,
+    .ordered = true,
+};

@@ -1,0 +1,167 @@
+/* line_x86.c - AVX2 and AVX-512 twins of line.c: the same bits, one OR a key. */
+#include "kind/line.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* Eight lanes of 1 or 0 for a rotation r: read eight words from ones[k][8 - r]. */
+#define W1 1, 1, 1, 1, 1, 1, 1, 1
+#define ROW(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h }
+static const uint64_t ones[9][16] = {
+    ROW(0, 0, 0, 0, 0, 0, 0, 0), ROW(1, 0, 0, 0, 0, 0, 0, 0), ROW(1, 1, 0, 0, 0, 0, 0, 0),
+    ROW(1, 1, 1, 0, 0, 0, 0, 0), ROW(1, 1, 1, 1, 0, 0, 0, 0), ROW(1, 1, 1, 1, 1, 0, 0, 0),
+    ROW(1, 1, 1, 1, 1, 1, 0, 0), ROW(1, 1, 1, 1, 1, 1, 1, 0), { W1, W1 },
+};
+
+/* ---- AVX-512: a line is one register ------------------------------------------- */
+
+#define T512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,bmi2")))
+
+/* Lanes of a rotation as a mask: k ones rotated left by r. */
+T512 static inline __mmask8 lanes512(unsigned ones8, uint64_t r)
+{
+    return (__mmask8)((ones8 * 0x101u) >> (8 - r));
+}
+
+T512 static inline __attribute__((always_inline)) __m512i bits512(uint64_t h, unsigned first,
+                                                                  unsigned second)
+{
+    const __m512i shift = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+    const __m512i one = _mm512_set1_epi64(1);
+    uint64_t g = sn_remix(h), r = g >> 61;
+    /* A rotation takes its count modulo 64, so the positions need no masking. */
+    __m512i pos = _mm512_srlv_epi64(_mm512_set1_epi64((long long)g), shift);
+    __m512i bits = _mm512_maskz_rolv_epi64(lanes512(first, r), one, pos);
+    if (second) {
+        pos = _mm512_srlv_epi64(_mm512_set1_epi64((long long)sn_remix(g)), shift);
+        bits = _mm512_or_si512(bits,
+                               _mm512_maskz_rolv_epi64(lanes512(second, r), one, pos));
+    }
+    return bits;
+}
+
+T512 static inline __attribute__((always_inline)) void
+has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
+{
+    uint32_t k = l->shape.k;
+    unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
+        __m512i bits = bits512(h[i], first, second);
+        __m512i missing = _mm512_andnot_si512(line, bits);
+        found[i] = _mm512_test_epi64_mask(missing, missing) == 0;
+    }
+}
+
+T512 static inline __attribute__((always_inline)) size_t
+add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
+{
+    uint32_t k = l->shape.k;
+    unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *p = sn_line_at(l, h[i]);
+        __m512i line = _mm512_load_si512(p);
+        __m512i bits = bits512(h[i], first, second);
+        __m512i missing = _mm512_andnot_si512(line, bits);
+        bool new = _mm512_test_epi64_mask(missing, missing) != 0;
+        _mm512_store_si512(p, _mm512_or_si512(line, bits));
+        dup[i] = !new;
+        fresh += new;
+    }
+    l->added += fresh;
+    return n;
+}
+
+/* ---- AVX2: a line is two registers ------------------------------------------------ */
+
+#define T256 __attribute__((target("avx2,bmi2")))
+
+typedef struct pair {
+    __m256i lo, hi;
+} pair;
+
+T256 static inline __attribute__((always_inline)) pair spread256(uint64_t g, uint64_t r,
+                                                                 uint32_t k)
+{
+    const __m256i lo = _mm256_setr_epi64x(0, 6, 12, 18);
+    const __m256i hi = _mm256_setr_epi64x(24, 30, 36, 42), low6 = _mm256_set1_epi64x(63);
+    const uint64_t *one = ones[k] + ((8 - r) & 7);
+    __m256i v = _mm256_set1_epi64x((long long)g);
+    return (pair){
+        _mm256_sllv_epi64(_mm256_loadu_si256((const __m256i *)(const void *)one),
+                          _mm256_and_si256(_mm256_srlv_epi64(v, lo), low6)),
+        _mm256_sllv_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(one + 4)),
+                          _mm256_and_si256(_mm256_srlv_epi64(v, hi), low6)),
+    };
+}
+
+T256 static inline __attribute__((always_inline)) pair bits256(uint64_t h, uint32_t k, bool two)
+{
+    uint64_t g = sn_remix(h), r = g >> 61;
+    pair b = spread256(g, r, two ? 8 : k);
+    if (two) {
+        pair c = spread256(sn_remix(g), r, k - 8);
+        b.lo = _mm256_or_si256(b.lo, c.lo);
+        b.hi = _mm256_or_si256(b.hi, c.hi);
+    }
+    return b;
+}
+
+T256 static inline __attribute__((always_inline)) void
+has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
+{
+    uint32_t k = l->shape.k;
+    for (size_t i = 0; i < n; i++) {
+        const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
+        pair b = bits256(h[i], k, two);
+        __m256i missing = _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
+                                          _mm256_andnot_si256(_mm256_load_si256(p + 1), b.hi));
+        found[i] = _mm256_testz_si256(missing, missing);
+    }
+}
+
+T256 static inline __attribute__((always_inline)) size_t
+add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
+{
+    uint32_t k = l->shape.k;
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        __m256i *p = (__m256i *)(void *)sn_line_at(l, h[i]);
+        pair b = bits256(h[i], k, two);
+        __m256i lo = _mm256_load_si256(p), hi = _mm256_load_si256(p + 1);
+        __m256i missing =
+            _mm256_or_si256(_mm256_andnot_si256(lo, b.lo), _mm256_andnot_si256(hi, b.hi));
+        bool old = _mm256_testz_si256(missing, missing);
+        _mm256_store_si256(p, _mm256_or_si256(lo, b.lo));
+        _mm256_store_si256(p + 1, _mm256_or_si256(hi, b.hi));
+        dup[i] = old;
+        fresh += !old;
+    }
+    l->added += fresh;
+    return n;
+}
+
+/* ---- the four twins ----------------------------------------------------------------- */
+
+#define TWIN(width, name, two, target)                                                  \
+    target static void has##width##name(const sn_layer *l, const uint64_t *h, size_t n, \
+                                        bool *found)                                    \
+    {                                                                                   \
+        has##width(l, h, n, found, two);                                                \
+    }                                                                                   \
+    target static size_t add##width##name(sn_layer *l, const uint64_t *h, size_t n,     \
+                                          bool *dup)                                    \
+    {                                                                                   \
+        return add##width(l, h, n, dup, two);                                           \
+    }                                                                                   \
+    static const sn_twin twin##width##name = { sn_line_touch, has##width##name,         \
+                                               add##width##name };
+
+TWIN(512, one, false, T512)
+TWIN(512, two, true, T512)
+TWIN(256, one, false, T256)
+TWIN(256, two, true, T256)
+
+const sn_twin *const sn_line_avx512[2] = { &twin512one, &twin512two };
+const sn_twin *const sn_line_avx2[2] = { &twin256one, &twin256two };
+#endif
