@@ -94,6 +94,7 @@ struct sn_kind {
 };
 
 extern const sn_kind sn_classic, sn_line, sn_block, sn_set;
+extern const sn_kind sn_cuckoo, sn_ribbon;
 
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);
