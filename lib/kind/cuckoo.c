@@ -32,6 +32,10 @@
 #define AT_BUCKETS (AT_STASH + 16 * STASH)
 #define PAD 8 /* a bucket of 6 bytes is read as 8 */
 
+/* Numbers of the shape; see "a family of layers". */
+#define OWN_DOUBLED 0 /* units = units of the first layer << this */
+#define OWN_FIRST 1   /* k of the first layer */
+
 static const unsigned widths[] = { 8, 12, 16, 24, 32 };
 #define WIDTHS (sizeof widths / sizeof *widths)
 
@@ -59,7 +63,11 @@ static bool known(uint32_t k)
 
 static uint64_t body_len(const sn_shape *s)
 {
+    uint64_t doubled = s->own[OWN_DOUBLED], first = s->own[OWN_FIRST];
     if (!known(s->k) || s->units < 1 || s->units > SN_MAX_BYTES / 16)
+        return 0;
+    if (doubled > 40 || s->units >> doubled << doubled != s->units || first > s->k ||
+        !known((uint32_t)first))
         return 0;
     return (AT_BUCKETS + s->units * (s->k / 2) + PAD + 7) / 8 * 8;
 }
@@ -98,11 +106,32 @@ static int shape_for(sn_shape *s, double n, double p)
         return sn_fail(SEEN_EINVAL,
                        "cuckoo fingerprints have 8, 12, 16, 24 or 32 bits, not %u", s->k);
     s->k = k;
+    s->own[OWN_FIRST] = k;
     if (s->units < 1)
         s->units = n < 1e14;
     if (!body_len(s))
         return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for cuckoo", n, p);
     return 0;
+}
+
+/* A further layer of the family that FIRST began. */
+static int shape_next(sn_shape *s, const sn_shape *first, double n, double p)
+{
+    for (size_t i = 0; i < WIDTHS; i++) {
+        uint32_t k = widths[i];
+        if (k < first->k)
+            continue;
+        uint64_t doubled = 0;
+        while ((double)(first->units << doubled) * 4 * LOAD < n && doubled < 40)
+            doubled++;
+        s->k = k;
+        s->units = first->units << doubled;
+        s->own[OWN_DOUBLED] = doubled;
+        s->own[OWN_FIRST] = first->k;
+        if (error_of(k, 4 * (double)s->units, n) <= p)
+            break;
+    }
+    return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for cuckoo", n);
 }
 
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
@@ -122,27 +151,56 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
         return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of cuckoo", n,
                        (unsigned long long)bytes);
     s->k = k;
+    s->own[OWN_FIRST] = k;
     return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "cuckoo cannot have %llu bytes",
                                      (unsigned long long)bytes);
 }
 
-/* ---- where a key may lie ------------------------------------------------------- */
+/* ---- where a key may lie, and a family of layers ------------------------------- */
+
+/* All that a layer knows of a key is its class: the fingerprint and the pair of
+ * buckets. Keys of one class are the same to it, so it does not matter whose copy a
+ * remove takes. In a filter of several layers it would: X lies in an old layer, a
+ * new one holds a Y of X's class there, and removing X would take Y's copy and make
+ * Y a false "no". So the classes of later layers are made to refine those of
+ * earlier ones: their buckets are halves of the first layer's buckets, their
+ * fingerprints begin with its bits. Then Y is of X's class in the old layer too, and
+ * the copy that stays there speaks for Y.
+ *
+ * With n buckets in the first layer and n 2^j in this one: b_j = mulhi(h, n 2^j)
+ * halves j times to b_0; H_j = H_0 2^j + 2^j - 1, from the bits of the fingerprint
+ * that the first layer has, makes H_j - b_j halve to H_0 - b_0 as well. */
+typedef struct family {
+    uint64_t units, first;       /* buckets here, in the first layer */
+    unsigned doubled, k, shared; /* shared: k less that of the first layer */
+} family;
 
 typedef struct place {
     uint64_t v, b, alt;
 } place;
 
-SN_CUCKOO_INLINE uint64_t other(uint64_t v, uint64_t b, uint64_t buckets)
+SN_CUCKOO_INLINE family family_of(const sn_layer *l, unsigned k)
 {
-    uint64_t sum = sn_mulhi(sn_remix(sn_remix(v)), buckets);
-    return sum >= b ? sum - b : sum + buckets - b;
+    const sn_shape *s = &l->shape;
+    unsigned doubled = (unsigned)s->own[OWN_DOUBLED];
+    return (family){ s->units, s->units >> doubled, doubled, k,
+                     k - (unsigned)s->own[OWN_FIRST] };
 }
 
-SN_CUCKOO_INLINE place place_of(uint64_t h, uint64_t buckets, unsigned k)
+SN_CUCKOO_INLINE uint64_t other(const family *f, uint64_t v, uint64_t b)
 {
-    uint64_t v = 1 + sn_mulhi(sn_remix(h), ((uint64_t)2 << k) - 1);
-    uint64_t b = sn_mulhi(h, buckets);
-    return (place){ v, b, other(v, b, buckets) };
+    uint64_t first = v >> f->shared;
+    uint64_t sum = sn_mulhi(sn_remix(sn_remix(first + !first)), f->first);
+    sum = (sum << f->doubled) + ((uint64_t)1 << f->doubled) - 1;
+    return sum >= b ? sum - b : sum + f->units - b;
+}
+
+SN_CUCKOO_INLINE place place_of(const family *f, uint64_t h)
+{
+    uint64_t v = sn_remix(h) >> (63 - f->k);
+    uint64_t b = sn_mulhi(h, f->units);
+    v += !v;
+    return (place){ v, b, other(f, v, b) };
 }
 
 SN_CUCKOO_INLINE uint8_t *bucket(const sn_layer *l, uint64_t b, unsigned k)
@@ -190,8 +248,9 @@ static void count(sn_layer *l, unsigned at, int64_t by)
 
 SN_CUCKOO_INLINE void touch_k(const sn_layer *l, const uint64_t *h, size_t n, unsigned k)
 {
+    family f = family_of(l, k);
     for (size_t i = 0; i < n; i++) {
-        place p = place_of(h[i], l->shape.units, k);
+        place p = place_of(&f, h[i]);
         __builtin_prefetch(bucket(l, p.b, k));
         __builtin_prefetch(bucket(l, p.alt, k));
     }
@@ -201,9 +260,10 @@ SN_CUCKOO_INLINE void has_k(const sn_layer *l, const uint64_t *h, size_t n, bool
                             unsigned k)
 {
     bool stash = sn_le32(l->body + AT_STASHED) != 0;
+    family f = family_of(l, k);
     unsigned at;
     for (size_t i = 0; i < n; i++) {
-        place p = place_of(h[i], l->shape.units, k);
+        place p = place_of(&f, h[i]);
         unsigned copies = sn_bucket_count(bucket(l, p.b, k), k, p.v) +
                           sn_bucket_count(bucket(l, p.alt, k), k, p.v);
         found[i] = copies || (stash && stashed(l, &p, &at));
@@ -241,10 +301,10 @@ SN_CUCKOO_INLINE bool put(sn_layer *l, uint64_t v, uint64_t b, unsigned k)
 
 /* Stores one more copy of V. The stash has room before the first move, so the one
  * that is homeless after the last always has a place and nothing is undone. */
-SN_CUCKOO_INLINE bool insert(sn_layer *l, uint64_t v, uint64_t b, uint64_t alt, uint64_t dice,
-                             unsigned k)
+SN_CUCKOO_INLINE bool insert(sn_layer *l, const family *f, place q, uint64_t dice, unsigned k)
 {
-    if (put(l, v, b, k) || put(l, v, alt, k))
+    uint64_t v = q.v, alt = q.alt;
+    if (put(l, v, q.b, k) || put(l, v, alt, k))
         return true;
     if (sn_le32(l->body + AT_STASHED) >= STASH)
         return false;
@@ -257,7 +317,7 @@ SN_CUCKOO_INLINE bool insert(sn_layer *l, uint64_t v, uint64_t b, uint64_t alt, 
         four.v[slot] = v;
         sn_bucket_store(p, k, four);
         v = out;
-        alt = other(v, alt, l->shape.units);
+        alt = other(f, v, alt);
         if (put(l, v, alt, k))
             return true;
     }
@@ -267,13 +327,14 @@ SN_CUCKOO_INLINE bool insert(sn_layer *l, uint64_t v, uint64_t b, uint64_t alt, 
 
 SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *dup, unsigned k)
 {
+    family f = family_of(l, k);
     uint64_t stored = 0;
     size_t i = 0;
     for (; i < n; i++) {
-        place p = place_of(h[i], l->shape.units, k);
+        place p = place_of(&f, h[i]);
         copies c = copies_of(l, &p, k);
         if (!c.for_good) {
-            if (!insert(l, p.v, p.b, p.alt, h[i], k))
+            if (!insert(l, &f, p, h[i], k))
                 break;
             stored++;
         }
@@ -285,7 +346,7 @@ SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *du
 }
 
 /* Takes V out of bucket B, and lets a stashed copy have the place. */
-SN_CUCKOO_INLINE bool take(sn_layer *l, uint64_t v, uint64_t b, unsigned k)
+SN_CUCKOO_INLINE bool take(sn_layer *l, const family *f, uint64_t v, uint64_t b, unsigned k)
 {
     uint8_t *p = bucket(l, b, k);
     sn_bucket four = sn_bucket_load(p, k);
@@ -299,7 +360,7 @@ SN_CUCKOO_INLINE bool take(sn_layer *l, uint64_t v, uint64_t b, unsigned k)
     for (unsigned i = 0; i < n && i < STASH; i++) {
         const uint8_t *e = l->body + AT_STASH + 16 * i;
         uint64_t home = sn_le64(e), w = sn_le64(e + 8);
-        if (home == b || other(w, home, l->shape.units) == b) {
+        if (home == b || other(f, w, home) == b) {
             four.v[slot] = w;
             stash_drop(l, i);
             break;
@@ -311,13 +372,14 @@ SN_CUCKOO_INLINE bool take(sn_layer *l, uint64_t v, uint64_t b, unsigned k)
 
 SN_CUCKOO_INLINE int remove_k(sn_layer *l, uint64_t h, unsigned k)
 {
-    place p = place_of(h, l->shape.units, k);
+    family f = family_of(l, k);
+    place p = place_of(&f, h);
     copies c = copies_of(l, &p, k);
     if (c.for_good)
         return 1; /* more adds may have come than were kept */
     if (c.stash)
         stash_drop(l, c.at);
-    else if (!take(l, p.v, c.b ? p.b : p.alt, k)) {
+    else if (!take(l, &f, p.v, c.b ? p.b : p.alt, k)) {
         count(l, AT_MISSED, 1);
         return 0;
     }
@@ -417,10 +479,11 @@ const sn_kind sn_cuckoo = {
     .body_len = body_len,
     .shape_for = shape_for,
     .shape_in = shape_in,
+    .shape_next = shape_next,
     .error_at = error_at,
     .measure = measure,
     .twin = twin,
     .remove = remove_one,
     .check = check,
-    .ordered = true,
+    .multiset = true,
 };

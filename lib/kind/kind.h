@@ -86,6 +86,13 @@ struct sn_kind {
     /* Calls fn for every hash held, in batches; for seen_rebuild. */
     int (*each_hash)(const sn_layer *l, int (*fn)(void *, const uint64_t *, size_t),
                      void *ctx);
+    /* As shape_for, for a further layer of the filter whose first layer is FIRST;
+     * NULL: shape_for. */
+    int (*shape_next)(sn_shape *s, const sn_shape *first, double n, double p);
+    /* Every add stores a copy of its own, also of a key that is in: what a remove
+     * takes away must not have stood for two. Adds always go to a layer, and
+     * `added` counts copies. */
+    bool multiset;
     /* Whether a body from a file fits its shape (offsets inside, counts sane). */
     int (*check)(const sn_layer *l);
     /* Places equal hash prefixes in equal regions, so that adding in the order of

@@ -212,6 +212,64 @@ static void storm(unsigned k, int most)
     drop(&l);
 }
 
+/* A family of layers with one error in seventy each: adds go to the newest, removes
+ * ask the newest first and so often meet a stranger of the same class. */
+static void family(void)
+{
+    enum { KEYS = 60000, LAYERS = 5 };
+    static uint8_t in[KEYS];
+    sn_layer l[LAYERS] = { make(8, 2000, 0.5) };
+    bool sizes_right = true;
+    for (int i = 1; i < LAYERS; i++) {
+        l[i] = (sn_layer){ .kind = &sn_cuckoo, .shape = { .kind = SEEN_CUCKOO } };
+        sn_cuckoo.shape_next(&l[i].shape, &l[0].shape, 2000 << i, i < 3 ? 0.02 : 0.001);
+        sizes_right &= l[i].shape.units == l[0].shape.units << i;
+        sizes_right &= l[i].shape.k == (i < 3 ? 8 : 12);
+        l[i].len = sn_cuckoo.body_len(&l[i].shape);
+        l[i].body = sn_body_alloc(&sys, l[i].len);
+        l[i].twin = sn_cuckoo.twin(&l[i].shape, SN_SCALAR, false);
+    }
+    ok(sizes_right, "further layers double the first one's buckets, with more bits if need be");
+    int newest = 0, live = 0;
+    uint64_t x = 11, lost = 0, missed = 0;
+    for (int step = 0; step < 1000000; step++) {
+        x = sn_remix(x);
+        uint64_t id = sn_mulhi(x, KEYS);
+        if (in[id]) {
+            bool done = false;
+            for (int i = newest; i >= 0 && !done; i--)
+                done = sn_cuckoo.remove(&l[i], key(id)) == 1;
+            missed += !done;
+            in[id] = 0;
+            live--;
+        } else if (live < 40000) {
+            if (l[newest].added >= (uint64_t)2000 << newest && newest < LAYERS - 1)
+                newest++;
+            int at = newest;
+            for (; at >= 0 && !(l[at].added < (uint64_t)2000 << at && add(&l[at], key(id)));)
+                at--;
+            in[id] = at >= 0;
+            live += at >= 0;
+        }
+        if (step % 50000 == 49999)
+            for (uint64_t i = 0; i < KEYS; i++)
+                if (in[i]) {
+                    bool found = false;
+                    for (int j = newest; j >= 0; j--)
+                        found |= has(&l[j], key(i));
+                    lost += !found;
+                }
+    }
+    uint64_t held = 0;
+    for (int i = 0; i < LAYERS; i++)
+        held += l[i].added;
+    ok(newest == LAYERS - 1 && lost == 0 && missed == 0,
+       "in a storm over five layers no key is lost to another one's remove");
+    ok(held == (uint64_t)live, "and the layers hold as many copies as there are keys");
+    for (int i = 0; i < LAYERS; i++)
+        drop(&l[i]);
+}
+
 static void extremes(void)
 {
     sn_layer l = make(16, 1000, 0.01);
@@ -265,6 +323,7 @@ int main(void)
         storm(widths[w], 3);
         storm(widths[w], 20);
     }
+    family();
     extremes();
     return done();
 }
