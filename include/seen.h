@@ -262,7 +262,8 @@ typedef struct seen_stats {
     double keys_estimate; /* distinct keys, estimated from the bits */
     double lost_expected; /* new keys taken for old so far, by prediction */
     bool mapped, writable, dirty;
-    uint64_t reserved[4];
+    uint64_t removes_missed; /* removes of absent keys, where it showed, in this process */
+    uint64_t reserved[3];
 } seen_stats;
 
 /* Looks at the bits (a sample of them in large filters), so it takes a moment. */

@@ -75,6 +75,7 @@ static inline void ask(const seen_filter *f, const uint64_t *h, size_t n, bool *
 static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 {
     size_t done = 0;
+    bool multiset = f->layer->kind->multiset;
     while (done < n) {
         uint64_t fresh[GROUP];
         uint8_t at[GROUP];
@@ -82,7 +83,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
         size_t m = 0;
         ask_layers(f, f->layers - 1, h + done, n - done, dup + done);
         for (size_t i = done; i < n; i++)
-            if (!dup[i]) {
+            if (!dup[i] || multiset) {
                 fresh[m] = h[i];
                 at[m++] = (uint8_t)i;
             }
@@ -91,13 +92,13 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
         size_t offer = m < space ? m : (size_t)space;
         size_t taken = offer ? l->twin->add(l, fresh, offer, hit) : 0;
         for (size_t i = 0; i < taken; i++)
-            dup[at[i]] = hit[i];
+            dup[at[i]] |= hit[i];
         if (taken == m)
             return n;
         done = at[taken];
         /* A key that is already in needs no room: a full filter still says so. */
         if (taken < offer || room(l) == 0) {
-            if (f->flags & SEEN_FIXED) {
+            if (f->flags & SEEN_FIXED && !multiset) {
                 l->twin->has(l, h + done, 1, hit);
                 if (hit[0]) {
                     dup[done++] = true;
@@ -297,6 +298,7 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
         if (l->kind->remove(l, h))
             return 1;
     }
+    f->missed++;
     return 0;
 }
 

@@ -98,6 +98,8 @@ int sn_grow(seen_filter *f)
         return l->kind->grow(l, &f->alloc);
     sn_shape s = { .kind = f->kind, .k = f->probes };
     sn_layer_goal(f, f->layers, &s.capacity, &s.error);
-    int rc = l->kind->shape_for(&s, (double)s.capacity, s.error);
+    double n = (double)s.capacity;
+    int rc = l->kind->shape_next ? l->kind->shape_next(&s, &f->layer->shape, n, s.error)
+                                 : l->kind->shape_for(&s, n, s.error);
     return rc < 0 ? rc : sn_append(f, &s);
 }

@@ -67,6 +67,7 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
         .mapped = f->map != NULL,
         .writable = f->writable,
         .dirty = f->dirty,
+        .removes_missed = f->missed,
     };
     double clear = 1;
     for (uint32_t i = 0; i < f->layers; i++) {

@@ -9,8 +9,7 @@
  * adds and removes of it say "there" and change nothing, so that there is never a
  * false "no". A key that finds no place after many moves goes to a small stash;
  * only when that is full is the layer full. Removing a key that was never added may
- * take away another one; where it shows (nothing fits) it is counted and nothing
- * changes.
+ * take away another one, unless nothing fits.
  *
  * Body: 64 bytes of counts, the stash, the buckets (cuckoo_bucket.h), padding. */
 #include "kind/kind.h"
@@ -25,10 +24,9 @@
 #define STASH 16
 
 /* Offsets in the body. */
-#define AT_STORED 0 /* copies, those in the stash included */
-#define AT_MISSED 8 /* removes that found nothing */
-#define AT_STASHED 16
-#define AT_STASH 64 /* STASH times: bucket, fingerprint */
+#define AT_STORED 0 /* u64: copies, those in the stash included */
+#define AT_STASHED 8 /* u32: entries in the stash */
+#define AT_STASH 64 /* STASH times: u64 bucket, u64 fingerprint */
 #define AT_BUCKETS (AT_STASH + 16 * STASH)
 #define PAD 8 /* a bucket of 6 bytes is read as 8 */
 
@@ -126,8 +124,8 @@ static int shape_next(sn_shape *s, const sn_shape *first, double n, double p)
             doubled++;
         s->k = k;
         s->units = first->units << doubled;
-        s->own[OWN_DOUBLED] = doubled;
-        s->own[OWN_FIRST] = first->k;
+        s->own[OWN_DOUBLED] = first->own[OWN_DOUBLED] + doubled;
+        s->own[OWN_FIRST] = first->own[OWN_FIRST];
         if (error_of(k, 4 * (double)s->units, n) <= p)
             break;
     }
@@ -239,9 +237,9 @@ static void stash_drop(sn_layer *l, unsigned i)
     sn_put32(l->body + AT_STASHED, n);
 }
 
-static void count(sn_layer *l, unsigned at, int64_t by)
+static void count(sn_layer *l, int64_t by)
 {
-    sn_put64(l->body + at, sn_le64(l->body + at) + (uint64_t)by);
+    sn_put64(l->body + AT_STORED, sn_le64(l->body + AT_STORED) + (uint64_t)by);
 }
 
 /* ---- the work, for a constant k ------------------------------------------------- */
@@ -340,7 +338,7 @@ SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *du
         }
         dup[i] = c.b || c.alt || c.stash;
     }
-    count(l, AT_STORED, (int64_t)stored);
+    count(l, (int64_t)stored);
     l->added += stored;
     return i;
 }
@@ -379,11 +377,9 @@ SN_CUCKOO_INLINE int remove_k(sn_layer *l, uint64_t h, unsigned k)
         return 1; /* more adds may have come than were kept */
     if (c.stash)
         stash_drop(l, c.at);
-    else if (!take(l, &f, p.v, c.b ? p.b : p.alt, k)) {
-        count(l, AT_MISSED, 1);
+    else if (!take(l, &f, p.v, c.b ? p.b : p.alt, k))
         return 0;
-    }
-    count(l, AT_STORED, -1);
+    count(l, -1);
     l->added -= l->added > 0;
     return 1;
 }

@@ -6,6 +6,7 @@ static const sn_kind *const kinds[SEEN_KINDS] = {
     [SEEN_CLASSIC] = &sn_classic,
     [SEEN_LINE] = &sn_line,
     [SEEN_BLOCK] = &sn_block,
+    [SEEN_CUCKOO] = &sn_cuckoo,
 };
 
 const sn_kind *sn_kind_of(seen_kind id)

@@ -6,6 +6,7 @@
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const seen_allocator sys;
 
@@ -171,8 +172,8 @@ static void generations(void)
     for (uint64_t i = 64; i < l.len; i++)
         clean &= l.body[i] == 0;
     ok(gone && clean && l.added == 0, "removing all leaves every bucket empty");
-    ok(sn_cuckoo.remove(&l, key(1)) == 0 && sn_le64(l.body + 8) == 1,
-       "removing an absent key changes nothing and is counted");
+    ok(sn_cuckoo.remove(&l, key(1)) == 0 && l.added == 0,
+       "removing an absent key changes nothing");
     drop(&l);
 }
 
@@ -293,9 +294,9 @@ static void extremes(void)
        "overfilled, it refuses at %d of %d slots and still finds every key", (int)in,
        (int)(4 * l.shape.units));
     ok(sn_cuckoo.check(&l) == 0, "a full body is sound");
-    sn_put32(l.body + 16, 17);
+    sn_put32(l.body + 8, 17);
     ok(sn_cuckoo.check(&l) == SEEN_EFORMAT, "a stash that claims too much is refused");
-    sn_put32(l.body + 16, 16);
+    sn_put32(l.body + 8, 16);
     sn_put64(l.body + 64, l.shape.units);
     ok(sn_cuckoo.check(&l) == SEEN_EFORMAT, "a stashed key outside the buckets is refused");
     drop(&l);
@@ -313,6 +314,60 @@ static void extremes(void)
        "a budget below a byte a key is refused");
 }
 
+/* Through the handle: a filter of unknown size grows, keeps its promise, removes, and
+ * comes back from a file. */
+static void handle(void)
+{
+    seen_spec spec = { .kind = SEEN_CUCKOO, .error = 0.01 };
+    seen_filter *f, *g;
+    seen_new(&spec, &f);
+    const uint64_t n = 400000, absent = 1000000;
+    bool added = true, dup = true, removed = true;
+    for (uint64_t i = 0; i < n; i++)
+        added &= seen_add_u64(f, i) >= 0;
+    for (uint64_t i = 0; i < n; i += 100)
+        dup &= seen_add_u64(f, i) == SEEN_DUP;
+    seen_stats st;
+    seen_get_stats(f, &st);
+    ok(added && dup && st.layers == 3 && st.added == n + n / 100,
+       "a growing filter took %d keys and one in a hundred twice, in %u layers", (int)n,
+       st.layers);
+    uint64_t wrong = 0, lost = 0;
+    for (uint64_t i = 0; i < absent; i++)
+        wrong += seen_has_u64(f, ((uint64_t)1 << 40) + i);
+    double got = (double)wrong / (double)absent;
+    ok(got < 0.01 && near(got, seen_error_predicted(f), (double)absent),
+       "the error of all layers is %.4f, below the promised 0.01 and as predicted", got);
+
+    char path[] = "/tmp/seen-cuckoo-XXXXXX";
+    int fd = mkstemp(path);
+    ok(fd >= 0 && seen_save(f, path) == 0 && seen_open(path, SEEN_LOAD, &g) == 0,
+       "it goes to a file and comes back");
+    close(fd);
+    unlink(path);
+    for (uint64_t i = 0; i < n; i++)
+        removed &= seen_remove(g, &i, 8) == 1;
+    for (uint64_t i = 0; i < n; i++)
+        lost += i % 100 == 0 && !seen_has_u64(g, i);
+    ok(removed && lost == 0 && seen_added(g) == n / 100,
+       "each key removed once: those added twice are still there");
+    for (uint64_t i = 0; i < n; i += 100)
+        removed &= seen_remove(g, &i, 8) == 1;
+    ok(removed && seen_added(g) == 0 && seen_remove(g, &n, 8) == 0, "then none is left");
+    seen_get_stats(g, &st);
+    ok(st.removes_missed == 1 && st.bits_set == 0, "and one remove too many is counted");
+    seen_free(f);
+    seen_free(g);
+
+    spec = (seen_spec){ .kind = SEEN_CUCKOO, .keys = 1000, .flags = SEEN_FIXED };
+    seen_new(&spec, &f);
+    for (uint64_t i = 0; i < 1000; i++)
+        added &= seen_add_u64(f, i) >= 0;
+    ok(added && seen_add_u64(f, 5) == SEEN_EFULL && seen_added(f) == 1000,
+       "a fixed one refuses the key beyond its number, a second copy too");
+    seen_free(f);
+}
+
 int main(void)
 {
     buckets();
@@ -325,5 +380,6 @@ int main(void)
     }
     family();
     extremes();
+    handle();
     return done();
 }
