@@ -1,0 +1,31 @@
+# leveldb/: filter policies for LevelDB. Debian's libleveldb-dev has no pkg-config
+# file, so the header is looked for.
+ifneq ($(shell printf '\#include <leveldb/c.h>\n' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes),)
+LEVELDB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard leveldb/*.c)))
+LIBSEEN_LEVELDB = $(BUILD)/libseen_leveldb.a
+ALL += $(LIBSEEN_LEVELDB) $(BUILD)/examples/leveldb_absent
+INSTALL_LIB += $(LIBSEEN_LEVELDB)
+INSTALL_INC += leveldb/seen_leveldb.h
+LEVELDB_TESTS := $(patsubst %.c,$(BUILD)/%.t,$(wildcard tests/leveldb/*.c))
+TESTS += $(LEVELDB_TESTS)
+BENCHES += $(BUILD)/bench/leveldb/reads
+
+$(LIBSEEN_LEVELDB): $(LEVELDB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Tests and bench count file reads. That needs the static library: only there can
+# LevelDB's mapping of tables be turned off, and mapped tables are read unseen.
+LEVELDB_STATIC = $(LIBSEEN_LEVELDB) $(LIBSEEN) -l:libleveldb.a -l:libsnappy.so.1 -lstdc++ $(LIB_LIBS)
+$(BUILD)/tests/leveldb/%.t: tests/leveldb/%.c tests/leveldb/reads.h tests/tap.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ileveldb -Itests -o $@ $< $(LDFLAGS) $(LEVELDB_STATIC)
+$(BUILD)/bench/leveldb/%: bench/leveldb/%.c tests/leveldb/reads.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ileveldb -Itests -o $@ $< $(LDFLAGS) $(LEVELDB_STATIC)
+$(BUILD)/examples/leveldb_absent: examples/leveldb_absent.c $(LIBSEEN_LEVELDB) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ileveldb -o $@ $< $(LDFLAGS) $(LIBSEEN_LEVELDB) $(LIBSEEN) -lleveldb $(LIB_LIBS)
+else
+$(call part-skip,leveldb,libleveldb-dev)
+endif

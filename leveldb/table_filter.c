@@ -1,0 +1,164 @@
+/* table_filter.c - see table_filter.h: a linear system over bits, solved per block.
+ *
+ * Each hash becomes an equation: a run of up to 64 words starting at some word, a
+ * mask that says which of them are summed, and the sum. With 64 words or fewer the
+ * run is all of them (a dense system); above, it is a band and this is a ribbon
+ * filter. Building costs about 50 ns a key, asking an absent key two words on
+ * average: the first column that disagrees ends it. */
+#include "table_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUN = 64, MAX_R = 32, HEAD = 2, SALTS = 256, MIN_BITS = 2, MAX_BITS = 40 };
+
+typedef struct equation {
+    size_t start;  /* first word of the run */
+    uint64_t mask; /* bit i: word start + i is in the sum */
+    uint32_t sum;  /* of which the low r bits count */
+} equation;
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    return x;
+}
+
+static equation equation_of(uint64_t h, unsigned salt, size_t m)
+{
+    uint64_t a = mix(h + (salt + 1) * 0x9e3779b97f4a7c15u);
+    uint64_t b = mix(a ^ 0xa0761d6478bd642fu);
+    equation e = { 0, a, (uint32_t)b };
+    if (m > RUN)
+        e.start = (size_t)((b >> 32) * (m - RUN + 1) >> 32);
+    else if (m < RUN)
+        e.mask &= ((uint64_t)1 << m) - 1;
+    return e;
+}
+
+size_t table_filter_size(size_t n, unsigned bits)
+{
+    bits = bits < MIN_BITS ? MIN_BITS : bits > MAX_BITS ? MAX_BITS : bits;
+    size_t all = n > SIZE_MAX / 64 ? SIZE_MAX / 64 * bits : n * bits;
+    return (all < 64 ? 8 : (all + 7) / 8) + 1;
+}
+
+/* Gaussian elimination, one equation at a time: mask[i] is the equation whose first
+ * selected word is i, shifted so that this is its bit 0; 0 if there is none yet.
+ * An equation that is reduced to nothing must have reduced to the sum 0. */
+static bool eliminate(const uint64_t *hashes, size_t n, unsigned salt, size_t m,
+                      uint32_t low, uint64_t *mask, uint32_t *sum)
+{
+    memset(mask, 0, m * sizeof *mask);
+    for (size_t i = 0; i < n; i++) {
+        equation e = equation_of(hashes[i], salt, m);
+        e.sum &= low;
+        while (e.mask) {
+            unsigned skip = (unsigned)__builtin_ctzll(e.mask);
+            e.start += skip;
+            e.mask >>= skip;
+            if (!mask[e.start]) {
+                mask[e.start] = e.mask;
+                sum[e.start] = e.sum;
+                break;
+            }
+            e.mask ^= mask[e.start];
+            e.sum ^= sum[e.start];
+        }
+        if (!e.mask && e.sum)
+            return false;
+    }
+    return true;
+}
+
+/* Solves from the last word to the first (words no equation starts with are 0) and
+ * lays the words out as columns. */
+static void write_columns(const uint64_t *mask, uint32_t *sum, size_t m, unsigned r,
+                          uint8_t *out)
+{
+    for (size_t i = m; i-- > 0;) {
+        uint32_t word = 0;
+        if (mask[i]) {
+            word = sum[i];
+            for (uint64_t rest = mask[i] & (mask[i] - 1); rest; rest &= rest - 1)
+                word ^= sum[i + (unsigned)__builtin_ctzll(rest)];
+        }
+        sum[i] = word;
+        for (unsigned j = 0; j < r; j++) {
+            size_t bit = j * m + i;
+            out[bit / 8] |= (uint8_t)((word >> j & 1) << bit % 8);
+        }
+    }
+}
+
+size_t table_filter_build(const uint64_t *hashes, size_t n, unsigned bits, uint8_t *out)
+{
+    size_t body = table_filter_size(n, bits) - HEAD, r = body * 8 / (n + 1);
+    if (r > MAX_R) { /* more than 32 bits a word help nobody: take fewer bytes */
+        r = MAX_R;
+        size_t enough = (n + 2 + n / 8) * MAX_R / 8;
+        body = enough < body ? enough : body;
+    }
+    uint64_t *mask = malloc((body * 8 + RUN) * sizeof *mask);
+    uint32_t *sum = malloc((body * 8 + RUN) * sizeof *sum);
+    size_t len = 1;
+    out[0] = 0;
+    /* A system with a word to spare is solvable by two salts of three; a long band
+     * needs some percent more words, which it gets by having shorter ones. */
+    for (unsigned salt = 0; mask && sum && r > 0; r--) {
+        size_t m = body * 8 / r;
+        uint32_t low = r < 32 ? ((uint32_t)1 << r) - 1 : UINT32_MAX;
+        unsigned tries = r == 1 ? SALTS : m > RUN ? 4 : 16;
+        for (; tries > 0 && salt < SALTS; tries--, salt++) {
+            if (!eliminate(hashes, n, salt, m, low, mask, sum))
+                continue;
+            memset(out, 0, HEAD + body);
+            out[0] = (uint8_t)r;
+            out[1] = (uint8_t)salt;
+            write_columns(mask, sum, m, (unsigned)r, out + HEAD);
+            len = HEAD + body;
+            goto out;
+        }
+    }
+out:
+    free(sum);
+    free(mask);
+    return len;
+}
+
+/* The 64 bits from bit AT on, or as many as there are. */
+static uint64_t bits_at(const uint8_t *p, size_t len, size_t at)
+{
+    size_t byte = at / 8, have = len - byte;
+    unsigned shift = at % 8;
+    uint64_t x = 0;
+    if (have >= 9) {
+        for (unsigned i = 0; i < 8; i++)
+            x |= (uint64_t)p[byte + i] << 8 * i;
+        return shift ? x >> shift | (uint64_t)p[byte + 8] << (64 - shift) : x;
+    }
+    for (unsigned i = 0; i < have && i < 8; i++)
+        x |= (uint64_t)p[byte + i] << 8 * i;
+    return x >> shift;
+}
+
+bool table_filter_has(const uint8_t *p, size_t len, uint64_t h)
+{
+    if (len <= HEAD || p[0] == 0 || p[0] > MAX_R)
+        return true;
+    unsigned r = p[0];
+    size_t body = len - HEAD, m = body * 8 / r;
+    if (m == 0)
+        return true;
+    equation e = equation_of(h, p[1], m);
+    for (unsigned j = 0; j < r; j++) {
+        uint64_t run = bits_at(p + HEAD, body, j * m + e.start);
+        if (((unsigned)__builtin_popcountll(run & e.mask) & 1) != (e.sum >> j & 1))
+            return false;
+    }
+    return true;
+}

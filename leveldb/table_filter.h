@@ -1,0 +1,31 @@
+/* table_filter.h - a whole filter in a few dozen bytes, for one table block.
+ *
+ * For n keys it stores m >= n + 1 words of r bits, chosen so that for each key the
+ * sum (xor) of the words its hash selects equals r more bits of the hash. An absent
+ * key matches by chance only, one time in 2^r. That is r * m bits for an error of
+ * 2^-r, where a Bloom filter needs 1.44 times as many and, with the few bits of one
+ * block, more: a system this small costs nothing extra, because every key may
+ * select among all m words.
+ *
+ * Knows hashes, no keys and no LevelDB. Bytes written (version 1):
+ *     byte 0    r, 1 .. 32; 0 matches everything; above 32: reserved, matches
+ *     byte 1    salt of the hashes
+ *     then      r columns of m bits, least significant bit first, without gaps;
+ *               m is not stored, it is floor(8 * rest / r) */
+#ifndef TABLE_FILTER_H
+#define TABLE_FILTER_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+/* The bytes to reserve for N keys at BITS a key: what the builtin would take. */
+size_t table_filter_size(size_t n, unsigned bits);
+
+/* Writes a filter of the N hashes to OUT, which has table_filter_size() bytes, and
+ * returns its length. Equal hashes may come. Without memory, or in a case that all
+ * salts failed (one in 10^30), it writes a filter that matches everything. */
+size_t table_filter_build(const uint64_t *hashes, size_t n, unsigned bits, uint8_t *out);
+
+/* Whether H may be in the LEN bytes at P; false is certain. Any bytes may come. */
+bool table_filter_has(const uint8_t *p, size_t len, uint64_t h);
+#endif

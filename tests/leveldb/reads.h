@@ -1,0 +1,140 @@
+/* reads.h - a LevelDB database whose file reads are counted.
+ *
+ * LevelDB maps its tables by default and is then read without any call; here the
+ * number of mapped files is set to 0, so that every block costs one pread, and this
+ * file brings the pread that counts. No block cache, no compression: what is
+ * counted is what the filter let through. */
+#ifndef READS_H
+#define READS_H
+#include <leveldb/c.h>
+#include <seen.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Atomic uint64_t reads_counted;
+
+/* By its bare name: with 64-bit offsets the header would call it pread64. */
+ssize_t counting_pread(int fd, void *buf, size_t n, long at) __asm__("pread");
+__attribute__((visibility("default"))) ssize_t counting_pread(int fd, void *buf, size_t n,
+                                                              long at)
+{
+    reads_counted++;
+    return syscall(SYS_pread64, fd, buf, n, at);
+}
+
+/* C++'s leveldb::EnvPosixTestHelper::SetReadOnlyMMapLimit(int), once, before the
+ * first database is opened. */
+void set_mmap_limit(int) __asm__("_ZN7leveldb18EnvPosixTestHelper20SetReadOnlyMMapLimitEi");
+
+typedef struct store {
+    leveldb_options_t *options;
+    leveldb_cache_t *cache;
+    leveldb_filterpolicy_t *policy; /* owned */
+    leveldb_readoptions_t *get;
+    leveldb_writeoptions_t *put;
+    leveldb_t *db;
+} store;
+
+static void die_if(char *err, const char *what)
+{
+    if (!err)
+        return;
+    fprintf(stderr, "%s: %s\n", what, err);
+    exit(2);
+}
+
+/* Opens (or makes) the database at PATH with POLICY, which may be NULL. */
+__attribute__((unused)) static void store_open(store *s, const char *path,
+                                               leveldb_filterpolicy_t *policy)
+{
+    char *err = NULL;
+    memset(s, 0, sizeof *s);
+    s->options = leveldb_options_create();
+    s->cache = leveldb_cache_create_lru(0);
+    s->policy = policy;
+    s->get = leveldb_readoptions_create();
+    s->put = leveldb_writeoptions_create();
+    leveldb_options_set_create_if_missing(s->options, 1);
+    leveldb_options_set_compression(s->options, leveldb_no_compression);
+    leveldb_options_set_cache(s->options, s->cache);
+    if (policy)
+        leveldb_options_set_filter_policy(s->options, policy);
+    s->db = leveldb_open(s->options, path, &err);
+    die_if(err, path);
+}
+
+__attribute__((unused)) static void store_close(store *s)
+{
+    leveldb_close(s->db);
+    leveldb_writeoptions_destroy(s->put);
+    leveldb_readoptions_destroy(s->get);
+    if (s->policy)
+        leveldb_filterpolicy_destroy(s->policy);
+    leveldb_cache_destroy(s->cache);
+    leveldb_options_destroy(s->options);
+}
+
+/* Key number I of one of two families: neighbours, or hashed hex. */
+__attribute__((unused)) static size_t make_key(char key[32], uint64_t i, int hashed)
+{
+    if (hashed)
+        return (size_t)sprintf(key, "%016llx",
+                               (unsigned long long)seen_hash_seeded(7, &i, sizeof i));
+    return (size_t)sprintf(key, "user%012llu", (unsigned long long)i);
+}
+
+/* Puts keys FROM, FROM + 2, ... N of them, with values of 100 bytes. */
+__attribute__((unused)) static void store_fill(store *s, uint64_t from, uint64_t n,
+                                               int hashed)
+{
+    char key[32], value[100], *err = NULL;
+    memset(value, 'v', sizeof value);
+    for (uint64_t i = 0; i < n; i++) {
+        size_t len = make_key(key, from + 2 * i, hashed);
+        memcpy(value, key, len);
+        leveldb_put(s->db, s->put, key, len, value, sizeof value, &err);
+        die_if(err, "put");
+    }
+}
+
+/* Gets keys FROM, FROM + 2, ...: N of them spread over the first SPAN. Returns how
+ * many were found; *READS is what they cost. Every table is opened before. */
+__attribute__((unused)) static uint64_t store_ask(store *s, uint64_t from, uint64_t n,
+                                                  uint64_t span, int hashed,
+                                                  uint64_t *reads)
+{
+    char key[32], *err = NULL;
+    uint64_t found = 0, step = span / n ? span / n : 1, before = 0;
+    for (int round = 0; round < 2; round++) {
+        before = reads_counted;
+        found = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            size_t vlen, len = make_key(key, from + 2 * (i * step % span), hashed);
+            char *v = leveldb_get(s->db, s->get, key, len, &vlen, &err);
+            die_if(err, "get");
+            found += v && vlen == 100 && !memcmp(v, key, len);
+            leveldb_free(v);
+        }
+    }
+    *reads = reads_counted - before;
+    return found;
+}
+
+/* The bytes of all table files, by their names. */
+__attribute__((unused)) static long store_bytes(const char *path)
+{
+    char cmd[400];
+    long bytes = -1;
+    snprintf(cmd, sizeof cmd, "cat '%s'/*.ldb | wc -c", path);
+    FILE *p = popen(cmd, "r");
+    if (p && fscanf(p, "%ld", &bytes) != 1)
+        bytes = -1;
+    if (p)
+        pclose(p);
+    return bytes;
+}
+#endif
