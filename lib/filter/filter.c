@@ -167,13 +167,32 @@ static void recount(sn_layer *l)
     l->added = m.keys < 9e18 ? (uint64_t)(m.keys + 0.5) : l->shape.capacity;
 }
 
+static int merge_hashes(void *into, const uint64_t *h, size_t n)
+{
+    bool dup[512];
+    for (size_t i = 0; i < n; i += 512) {
+        size_t m = n - i < 512 ? n - i : 512;
+        if (seen_add_hashes(into, h + i, m, dup) < m)
+            return SEEN_EFULL;
+    }
+    return 0;
+}
+
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
     if (!dst->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
-    int rc = dst == src ? 0 : same_shape(dst, src);
+    int rc = 0;
+    /* Whole hashes can be added to anything of the same seed, whatever its size. */
+    if (dst != src && src->seed == dst->seed && sn_newest(src)->kind->each_hash &&
+        sn_newest(dst)->kind->each_hash) {
+        for (uint32_t i = 0; rc == 0 && i < src->layers; i++)
+            rc = src->layer[i].kind->each_hash(src->layer + i, merge_hashes, dst);
+        return rc;
+    }
+    rc = dst == src ? 0 : same_shape(dst, src);
     if (rc < 0 || dst == src)
         return rc;
     for (uint32_t i = 0; i < dst->layers; i++) {

@@ -94,8 +94,11 @@ int sn_grow(seen_filter *f)
                        (unsigned long long)l->shape.capacity);
     if (f->map)
         return sn_fail(SEEN_EFULL, "a mapped filter cannot grow: load it, add, and save it");
-    if (l->kind->grow)
-        return l->kind->grow(l, &f->alloc);
+    if (l->kind->grow) {
+        int done = l->kind->grow(l, &f->alloc);
+        sn_settle(f); /* it may have outgrown the caches */
+        return done;
+    }
     sn_shape s = { .kind = f->kind, .k = f->probes };
     sn_layer_goal(f, f->layers, &s.capacity, &s.error);
     double n = (double)s.capacity;

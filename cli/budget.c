@@ -1,0 +1,104 @@
+/* budget.c - a run that stays within its memory.
+ *
+ * A set holds the hashes, so it can become a filter at any moment without losing a
+ * line up to there. Both together would take twice the memory, so the set goes through
+ * a temporary file, from which it is read in passing. */
+#include "budget.h"
+#include "output.h"
+#include "say.h"
+#include "size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUCKET = 64, BUCKET_KEYS = 7 }; /* of a set, see docs/format.md */
+
+/* Keys of a set that doubles to exactly MEMORY bytes. */
+static uint64_t first_keys(uint64_t memory)
+{
+    uint64_t buckets = memory / BUCKET;
+    while (buckets > 16384)
+        buckets /= 2;
+    return buckets > 1 ? (buckets - 1) * BUCKET_KEYS : 1;
+}
+
+/* A filter of exactly MEMORY bytes, best for KEYS, that is never full. */
+static seen_spec filter_in(uint64_t memory, uint64_t keys)
+{
+    seen_size best = {.keys = keys, .bytes = memory};
+    if (seen_solve(&best) < 0)
+        kit_die("%s", seen_reason());
+    uint64_t bits = best.kind == SEEN_CLASSIC ? best.bits : memory / BUCKET * BUCKET * 8;
+    return (seen_spec){.kind = best.kind, .bits = bits, .probes = best.probes};
+}
+
+seen_spec budget_spec(uint64_t memory, uint64_t keys)
+{
+    if (memory < 4096)
+        kit_die("--memory: %llu bytes are too few, 4096 is the least",
+                (unsigned long long)memory);
+    if (!keys || keys <= memory / BUCKET * BUCKET_KEYS)
+        return (seen_spec){.kind = SEEN_SET, .keys = first_keys(memory)};
+    return filter_in(memory, keys);
+}
+
+/* F with its bodies in a temporary file, or F itself if there is no room for one. */
+static seen_filter *move_out(seen_filter *f)
+{
+    const char *dir = getenv("TMPDIR");
+    char base[4096], *name;
+    seen_filter *g = NULL;
+    snprintf(base, sizeof base, "%s/seen", dir && *dir ? dir : "/tmp");
+    int fd = kit_temp_beside(base, &name);
+    if (fd < 0)
+        return f;
+    close(fd);
+    if (seen_save(f, name) == 0 && seen_open(name, SEEN_READ, &g) == 0)
+        seen_free(f);
+    unlink(name);
+    kit_temp_forget(name);
+    return g ? g : f;
+}
+
+void budget_keep(uniq *u, size_t n)
+{
+    uint64_t memory = u->size.memory;
+    seen_filter *f = u->seen->filter;
+    if (!memory || !f)
+        return;
+    uint64_t bytes = seen_bytes(f), added = seen_added(f);
+    if (added + n <= bytes / BUCKET * BUCKET_KEYS || bytes * 2 <= memory)
+        return;
+    seen_stats st;
+    seen_get_stats(f, &st);
+    if (st.kind != SEEN_SET) {
+        /* Told once, when the number given turns out too low. */
+        if (u->size.keys && added > u->size.keys && !u->quiet) {
+            kit_warn("more than the %llu distinct lines expected: each new line is now "
+                     "lost with probability %.2g and rising",
+                     (unsigned long long)u->size.keys, seen_error_predicted(f));
+            u->size.keys = 0;
+        }
+        return;
+    }
+    /* Made for 16 bits a line: a compromise, as nobody knows how many will come. */
+    uint64_t keys = u->size.keys > memory / 2 ? u->size.keys : memory / 2;
+    seen_spec spec = filter_in(memory, keys);
+    f = move_out(f);
+    seen_filter *g;
+    if (seen_rebuild(f, &spec, &g) < 0)
+        kit_die("%s", seen_reason());
+    seen_free(f);
+    u->seen->filter = g;
+    /* What was in the set was not lost, whatever the filter makes of it. */
+    u->lost_base = seen_lost_expected(g);
+    if (!u->quiet) {
+        char size[24];
+        kit_warn("%s reached with %llu distinct lines: from here on a filter, in which a "
+                 "new line is lost with probability %.2g, rising as it fills",
+                 kit_show_bytes((double)memory, size), (unsigned long long)added,
+                 seen_error_predicted(g));
+    }
+}

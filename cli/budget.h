@@ -1,0 +1,12 @@
+/* budget.h - `seen uniq -m SIZE`: fingerprints while they fit, then a filter. */
+#ifndef CLI_BUDGET_H
+#define CLI_BUDGET_H
+
+#include "uniq.h"
+
+/* What to begin with in MEMORY bytes for KEYS lines (0: unknown). */
+seen_spec budget_spec(uint64_t memory, uint64_t keys);
+
+/* Before N more lines: turns a set that would outgrow its memory into a filter. */
+void budget_keep(uniq *u, size_t n);
+#endif

@@ -1,0 +1,170 @@
+/* cmd_info.c - `seen info` and `seen verify`: what a filter says of itself. */
+#include "commands.h"
+#include "json.h"
+#include "say.h"
+#include "size.h"
+#include "store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPT_JSON = 300 };
+
+static const kit_option info_options[] = {
+    {OPT_JSON, "json", NULL, "As JSON."},
+    {0},
+};
+
+static const kit_option no_options[] = {{0}};
+
+/* How full it is: a bar of forty places with the best fill marked. */
+static void picture(const seen_stats *st)
+{
+    char bar[41];
+    bool set = st->kind == SEEN_SET || st->kind == SEEN_CUCKOO;
+    int full = (int)(st->fill * 40 + 0.5);
+    for (int i = 0; i < 40; i++)
+        bar[i] = i < full ? '#' : '.';
+    if (!set && bar[20] == '.')
+        bar[20] = '|';
+    bar[40] = 0;
+    printf("  fill       [%s] %.1f%%%s\n", bar, 100 * st->fill,
+           set ? "" : ", best at 50%");
+}
+
+static void tell(const char *name, const seen_filter *f)
+{
+    seen_stats st;
+    char a[32], b[32];
+    seen_get_stats(f, &st);
+    unsigned can = seen_kind_can(st.kind);
+    const char *kind = seen_kind_name(st.kind);
+    printf("%s\n  kind       %s, %u layer%s, %s %u\n", name, kind ? kind : "unknown",
+           st.layers, st.layers == 1 ? "" : "s",
+           st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON
+               ? "fingerprint bits" : "probes",
+           st.probes);
+    printf("  keys       %s", kit_show_count(st.added, a));
+    if (st.capacity)
+        printf(" of %s", kit_show_count(st.capacity, b));
+    printf("%s\n", st.flags & SEEN_FIXED ? ", fixed" : can & SEEN_CAN_GROW ? ", grows" : "");
+    printf("  memory     %s", kit_show_bytes((double)st.bytes, a));
+    if (st.added)
+        printf(", %.1f bits a key", (double)st.bits / (double)st.added);
+    printf("\n");
+    picture(&st);
+    printf("  error      %.3g now", st.error_now);
+    if (st.error_wanted > 0 && st.kind != SEEN_SET)
+        printf(", at most %g promised", st.error_wanted);
+    printf("\n");
+    if (st.kind == SEEN_SET)
+        printf("             chance of any wrong answer while it was filled: %.2g\n",
+               st.lost_expected);
+    else if (st.lost_expected > 0)
+        printf("  lost       %.*g keys expected to have been taken for old ones\n",
+               st.lost_expected < 10 ? 2 : 6,
+               st.lost_expected < 10 ? st.lost_expected : floor(st.lost_expected + 0.5));
+    printf("  can        ask%s%s%s%s%s\n", can & SEEN_CAN_ADD ? ", add" : "",
+           can & SEEN_CAN_REMOVE ? ", remove" : "", can & SEEN_CAN_MERGE ? ", merge" : "",
+           can & SEEN_CAN_GROW && !(st.flags & SEEN_FIXED) ? ", grow" : "",
+           st.dirty ? " (dirty: not closed properly after the last write)" : "");
+}
+
+static void tell_json(kit_json *j, const char *name, const seen_filter *f)
+{
+    seen_stats st;
+    seen_get_stats(f, &st);
+    kit_json_open(j, NULL, '{');
+    kit_json_text(j, "file", name);
+    kit_json_text(j, "kind", seen_kind_name(st.kind) ? seen_kind_name(st.kind) : "unknown");
+    kit_json_count(j, "layers", st.layers);
+    kit_json_count(j, "probes", st.probes);
+    kit_json_count(j, "keys", st.added);
+    kit_json_real(j, "keys_estimate", st.keys_estimate);
+    kit_json_count(j, "capacity", st.capacity);
+    kit_json_count(j, "bits", st.bits);
+    kit_json_count(j, "bits_set", st.bits_set);
+    kit_json_count(j, "bytes", st.bytes);
+    kit_json_real(j, "fill", st.fill);
+    kit_json_real(j, "error", st.error_now);
+    kit_json_real(j, "error_promised", st.error_wanted);
+    kit_json_real(j, "expected_lost", st.lost_expected);
+    kit_json_bool(j, "fixed", st.flags & SEEN_FIXED);
+    kit_json_bool(j, "dirty", st.dirty);
+    kit_json_close(j, '}');
+}
+
+static int info_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen info", self, argc, argv);
+    kit_json j = {.to = stdout};
+    bool json = false;
+    for (int o; (o = kit_next(&p));)
+        json |= o == OPT_JSON;
+    if (p.at == argc)
+        kit_usage(&p, "which FILTER?");
+    for (int i = p.at; i < argc; i++) {
+        store *s = store_open(argv[i], STORE_ASK);
+        if (!s->filter)
+            kit_die("%s: nothing is known about a %s", argv[i], s->ops->kind);
+        if (json)
+            tell_json(&j, argv[i], s->filter);
+        else
+            tell(argv[i], s->filter);
+        store_close(s);
+    }
+    return 0;
+}
+
+static int verify_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen verify", self, argc, argv);
+    while (kit_next(&p))
+        ;
+    if (p.at == argc)
+        kit_usage(&p, "which FILTER?");
+    int status = 0;
+    for (int i = p.at; i < argc; i++) {
+        seen_filter *f;
+        int rc = seen_open(argv[i], SEEN_READ, &f);
+        if (rc == 0) {
+            rc = seen_verify(f);
+            seen_free(f);
+        }
+        if (rc == 0) {
+            printf("%s: good\n", argv[i]);
+            continue;
+        }
+        status = 2;
+        if (strstr(seen_reason(), argv[i]))
+            kit_warn("%s", seen_reason());
+        else
+            kit_warn("%s: %s", argv[i], seen_reason());
+    }
+    return status;
+}
+
+const kit_command cmd_info = {
+    .name = "info",
+    .summary = "tell what a filter is and how full",
+    .usage = "[--json] FILTER...",
+    .about = "Tells kind, keys, memory, fill and the error of the moment of each FILTER. "
+             "The numbers are taken from the bits themselves (from a sample, if there "
+             "are many).",
+    .options = info_options,
+    .examples = "# For people\n$ seen info visited.seen\n"
+                "# For programs\n$ seen info --json visited.seen\n",
+    .run = info_main,
+};
+
+const kit_command cmd_verify = {
+    .name = "verify",
+    .summary = "check a filter's checksums",
+    .usage = "FILTER...",
+    .about = "Reads each FILTER completely and compares it with the checksums in it.",
+    .options = no_options,
+    .status = "0 if all are good, 2 if one is damaged or cannot be read.",
+    .examples = "# After a copy\n$ seen verify visited.seen\n",
+    .run = verify_main,
+};

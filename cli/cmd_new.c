@@ -1,0 +1,99 @@
+/* cmd_new.c - `seen new`: an empty filter, made to measure. */
+#include "commands.h"
+#include "say.h"
+#include "size.h"
+#include "sizing.h"
+#include "store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_FIXED = 300, OPT_SEED, OPT_BITS, OPT_PROBES };
+
+static const kit_option options[] = {
+    OPTION_EXPECT,
+    OPTION_ERROR,
+    {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
+    OPTION_KIND,
+    {OPT_BITS, "bits", "M", "Exactly M bits (a classic filter unless --kind is given)."},
+    {OPT_PROBES, "probes", "K", "Exactly K probes a key."},
+    {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
+    {'r', "removable", NULL, "Only kinds that can remove keys."},
+    {OPT_SEED, "seed", "N",
+     "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
+     "their seeds agree. With a known seed strangers can choose keys that collide."},
+    {'f', "force", NULL, "Replace FILTER if it is there."},
+    {0},
+};
+
+static int new_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen new", self, argc, argv);
+    sizing z = {0};
+    seen_spec spec = {0};
+    bool force = false;
+    uint64_t n;
+    for (int o; (o = kit_next(&p));) {
+        if (sizing_option(&z, &p, o))
+            continue;
+        switch (o) {
+        case 'f': force = true; break;
+        case 'r': spec.flags |= SEEN_REMOVES; break;
+        case OPT_FIXED: spec.flags |= SEEN_FIXED; break;
+        case OPT_SEED: {
+            char *end;
+            errno = 0;
+            spec.seed = strtoull(p.arg, &end, 0);
+            if (errno || *end || !*p.arg || *p.arg == '-' || !spec.seed)
+                kit_bad_value(&p, o, "a number from 1 to 2^64-1");
+            break;
+        }
+        case OPT_BITS:
+            if (!kit_parse_count(p.arg, &spec.bits))
+                kit_bad_value(&p, o, "a number of bits");
+            break;
+        case OPT_PROBES:
+            if (!kit_parse_count(p.arg, &n) || n > 1000)
+                kit_bad_value(&p, o, "a number of probes");
+            spec.probes = (uint32_t)n;
+            break;
+        }
+    }
+    if (p.at + 1 != argc)
+        kit_usage(&p, "one FILTER to make, please");
+    const char *name = argv[p.at];
+    spec.kind = z.kind;
+    spec.keys = z.keys;
+    spec.error = z.error;
+    spec.memory = z.memory;
+    if (z.memory && !z.keys)
+        kit_usage(&p, "-m needs -n, the number of keys");
+    if (z.memory && z.error > 0)
+        kit_usage(&p, "-e and -m both decide the size: give one of them");
+    if (!force && access(name, F_OK) == 0)
+        kit_die("%s: is there already (-f replaces it)", name);
+    seen_filter *f = sizing_make(&spec);
+    int rc = seen_save(f, name);
+    if (rc < 0)
+        store_die(name, rc);
+    seen_free(f);
+    return 0;
+}
+
+const kit_command cmd_new = {
+    .name = "new",
+    .summary = "make an empty filter",
+    .usage = "[OPTION]... FILTER",
+    .about =
+        "Makes the file FILTER: an empty filter for -n keys with error -e (0.01 if not "
+        "given), or for -n keys in -m memory. The kind that suits is chosen. Without -n "
+        "it starts small and grows.",
+    .options = options,
+    .examples = "# For a million keys, one error in a thousand\n"
+                "$ seen new -n 1M -e 0.001 new.seen\n"
+                "# The best for ten million keys in 16 MB\n"
+                "$ seen new -n 10M -m 16M big.seen\n",
+    .run = new_main,
+};

@@ -1,0 +1,11 @@
+/* commands.h - every subcommand of `seen`; one file each, cmd_NAME.c. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "options.h"
+
+extern const kit_command cmd_uniq, cmd_new, cmd_add, cmd_has, cmd_rm, cmd_info, cmd_verify;
+
+/* All of them in the order of `seen --help`, NULL at the end (main.c). */
+extern const kit_command *const commands[];
+#endif

@@ -1,0 +1,84 @@
+/* emit.c - the chosen lines of a batch.
+ *
+ * Neighbours that stay are moved together, down to the end of those before them, so
+ * that a block leaves in one write. A line that ended its file without a terminator
+ * is written without one, unless another line follows it. */
+#include "emit.h"
+#include "say.h"
+
+#include <errno.h>
+#include <string.h>
+
+sink sink_open(const char *path, int term)
+{
+    sink s = {.out = kit_output_open(path), .term = term};
+    if (!s.out)
+        kit_die("%s: %s", path, strerror(errno));
+    return s;
+}
+
+void sink_bytes(sink *s, const void *p, size_t len, bool open_end)
+{
+    if (!len && !open_end)
+        return;
+    if (s->owed) {
+        char t = (char)s->term;
+        s->owed = false;
+        if (kit_output_write(s->out, &t, 1) < 0)
+            kit_output_fail(s->out);
+    }
+    if (kit_output_write(s->out, p, len) < 0)
+        kit_output_fail(s->out);
+    s->owed = open_end;
+}
+
+void sink_lines(sink *s, batch *b, bool want, bool eats)
+{
+    const bool *dup = b->dup;
+    size_t n = b->n, i = 0;
+    char *to = b->block.data;
+    bool open_end = false;
+    while (i < n) {
+        size_t j;
+        while (i < n && dup[i] != want)
+            i++;
+        if (i == n)
+            break;
+        for (j = i + 1; j < n && dup[j] == want;)
+            j++;
+        seen_key span = batch_span(b, i, j);
+        open_end = j == n && b->block.open_end;
+        s->lines += j - i;
+        if (!eats) {
+            sink_bytes(s, span.data, span.len, open_end);
+        } else {
+            if (to != (const char *)span.data)
+                memmove(to, span.data, span.len);
+            to += span.len;
+        }
+        i = j;
+    }
+    if (eats)
+        sink_bytes(s, b->block.data, (size_t)(to - b->block.data), open_end);
+    /* Whoever reads us shall see each block when it is done, not when 64 KiB are. */
+    if (kit_output_flush(s->out) < 0)
+        kit_output_fail(s->out);
+}
+
+void sink_finish(sink *s, bool sync)
+{
+    if (s->out && kit_output_finish(s->out, sync) < 0)
+        kit_output_fail(s->out);
+}
+
+void sink_commit(sink *s)
+{
+    if (s->out && kit_output_commit(s->out) < 0)
+        kit_output_fail(s->out);
+}
+
+void sink_close(sink *s)
+{
+    kit_output_close(s->out);
+    s->out = NULL;
+}

@@ -1,0 +1,69 @@
+/* feed.h - the input of a command as batches of keys, in order.
+ *
+ * With one thread a batch is read, cut and hashed when it is asked for. With more,
+ * the others do that ahead, each on a block of its own, and batches still come out
+ * in the order of the input. Threads block, they never spin. */
+#ifndef CLI_FEED_H
+#define CLI_FEED_H
+
+#include "keys.h"
+
+typedef struct batch {
+    kit_block block;
+    size_t n;
+    seen_key *line; /* without terminators */
+    seen_key *key;  /* the same array if the line is the key */
+    uint64_t *hash; /* NULL if the feed does not hash */
+    bool *dup;      /* room for answers */
+    uint64_t missing; /* lines without the field that is the key */
+
+    /* inside feed.c */
+    seen_key *own_key;
+    uint64_t *own_hash;
+    size_t room;
+    arena words;
+    int state;
+    bool prepared;
+} batch;
+
+typedef struct feed_spec {
+    char *const *files; /* must stay */
+    size_t nfiles;      /* 0: standard input */
+    keyspec keys;
+    bool hash; /* with SEED */
+    uint64_t seed;
+    unsigned threads; /* 0 and 1: none besides the caller */
+} feed_spec;
+
+typedef struct feed feed;
+
+/* Checks the files, tells and ends the program if one cannot be read. */
+feed *feed_open(const feed_spec *spec);
+
+/* The next batch; NULL at the end. A read error is told and ends the program with
+ * status 2, unless feed_keep_errors was called: then NULL, and feed_error tells. */
+batch *feed_next(feed *f);
+void feed_keep_errors(feed *f);
+const char *feed_error(const feed *f);
+
+/* Gives the batch from feed_next back; its memory will be used again. */
+void feed_done(feed *f, batch *b);
+void feed_close(feed *f);
+
+const kit_lines *feed_lines(const feed *f);
+
+/* The bytes of lines I to J-1 of B, terminators included. */
+static inline seen_key batch_span(const batch *b, size_t i, size_t j)
+{
+    const char *from = b->line[i].data;
+    const char *to = (const char *)b->line[j - 1].data + b->line[j - 1].len;
+    to += !(j == b->n && b->block.open_end);
+    return (seen_key){from, (size_t)(to - from)};
+}
+
+#define THREAD_OPTION                                                                   \
+    {'j', "threads", "N",                                                               \
+     "Use N threads; the order of lines is kept. Two are worth it from some 100 MB "    \
+     "on, and for packed input."}
+bool thread_option(unsigned *threads, const kit_parse *p, int key);
+#endif

@@ -1,0 +1,61 @@
+/* keys.h - which part of a line is the key, and how it is spelled. */
+#ifndef CLI_KEYS_H
+#define CLI_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lines.h"
+#include "options.h"
+
+typedef struct keyspec {
+    uint64_t field; /* 1 is the first; 0: the whole line */
+    int separator;  /* -1: runs of blanks, as in awk; with --csv: comma */
+    int term;       /* what ends a line */
+    bool trim, nocase, url, csv;
+} keyspec;
+
+#define KEYSPEC_INIT {.separator = -1, .term = '\n'}
+
+enum { OPT_TRIM = 0x400, OPT_CSV };
+
+/* Rows for a command's table of options. */
+#define KEY_OPTIONS                                                                     \
+    {'k', "key", "N",                                                                   \
+     "The key is field N (1 is the first) instead of the whole line. A line without "   \
+     "that field has the empty key."},                                                  \
+    {'t', "separator", "CHAR",                                                          \
+     "Fields are separated by CHAR (\\t is a tab), instead of by blanks; two in a row " \
+     "enclose an empty field."},                                                        \
+    {OPT_CSV, "csv", NULL,                                                              \
+     "Fields are those of CSV, separated by commas or -t CHAR, with quotes taken off; " \
+     "a record may go over several lines."},                                            \
+    {OPT_TRIM, "trim", NULL, "White space around the key does not count."},             \
+    {'i', "ignore-case", NULL, "The case of ASCII letters does not count."},            \
+    {'u', "url", NULL,                                                                  \
+     "Keys are compared as normalised URLs: scheme and host in lower case, no default " \
+     "port, no dot segments, no fragment, no needless percent-encoding. What is no "    \
+     "URL is compared as it is."},                                                      \
+    {'z', "zero-terminated", NULL, "Lines end in NUL, not in newline."}
+
+/* Takes option KEY if it is one of those above; returns whether it was. */
+bool keyspec_option(keyspec *k, const kit_parse *p, int key);
+
+/* Whether the key is the line itself, byte for byte. */
+bool keyspec_plain(const keyspec *k);
+
+/* Memory for keys that are spelled differently from their lines. */
+typedef struct arena {
+    struct arena_chunk *first, *last;
+} arena;
+void arena_reset(arena *a);
+void arena_free(arena *a);
+
+/* The key of LINE; it points into LINE or into A. *MISSING is counted up when the
+ * line has no such field. */
+seen_key keyspec_key(const keyspec *k, arena *a, seen_key line, uint64_t *missing);
+
+/* The key that stands alone in a list, such as a file of --against: no fields. */
+seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key);
+#endif

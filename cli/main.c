@@ -1,0 +1,102 @@
+/* main.c - the `seen` command: finds the subcommand and lets it run.
+ *
+ * A new subcommand is a file cmd_NAME.c with a kit_command, one name in commands.h and
+ * one line in the table below; help, man page and completions follow from its table. */
+#include "commands.h"
+#include "say.h"
+#include "seen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const kit_command *const commands[] = {
+    &cmd_uniq,
+    &cmd_new,
+    &cmd_add,
+    &cmd_has,
+    &cmd_rm,
+    &cmd_info,
+    &cmd_verify,
+    NULL,
+};
+
+static void version(void)
+{
+    printf("seen %s\nkinds:", seen_version());
+    for (int k = 1; k < SEEN_KINDS; k++)
+        if (seen_kind_name((seen_kind)k))
+            printf(" %s", seen_kind_name((seen_kind)k));
+    printf("\ninstructions: %s\n", seen_simd());
+}
+
+static void overview(FILE *to)
+{
+    fprintf(to, "Usage: seen COMMAND [OPTION]... [FILE]...\n\n"
+                "Have I seen this before? Answers in a few bits a key.\n\nCommands:\n");
+    for (size_t i = 0; commands[i]; i++)
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\n'seen COMMAND --help' tells more; 'seen --version' the version.\n"
+                "The one to begin with: seen uniq FILE\n");
+}
+
+/* Descriptors 0 to 2 must be open, or the next file opened would become one of them
+ * and get messages or data meant for another. */
+static void open_standard(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+}
+
+static int run(const kit_command *c, int argc, char **argv)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "seen %s", c->name);
+    kit_say_name(name);
+    return c->run(c, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    open_standard();
+    signal(SIGPIPE, SIG_IGN); /* noticed as EPIPE, after which outputs are tidied up */
+    kit_version = version;
+    const char *word = argc > 1 ? argv[1] : "";
+    int status = 2;
+    if (!*word) {
+        overview(stderr);
+        return 2;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        overview(stdout);
+        status = 0;
+    } else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        version();
+        status = 0;
+    } else {
+        const kit_command *c = NULL;
+        for (size_t i = 0; commands[i] && !c; i++)
+            if (strcmp(word, commands[i]->name) == 0)
+                c = commands[i];
+        if (!c)
+            kit_die("no command '%s' (try 'seen --help')", word);
+        status = run(c, argc - 1, argv + 1);
+    }
+    /* What printf holds back may still fail to be written. */
+    if (fflush(stdout) || ferror(stdout)) {
+        if (errno == EPIPE) {
+            signal(SIGPIPE, SIG_DFL);
+            raise(SIGPIPE);
+        }
+        kit_die("standard output: %s", strerror(errno));
+    }
+    return status;
+}

@@ -1,0 +1,39 @@
+/* uniq.h - what the ways of `seen uniq` share: options, counts, endings. */
+#ifndef CLI_UNIQ_H
+#define CLI_UNIQ_H
+
+#include "emit.h"
+#include "keys.h"
+#include "sizing.h"
+#include "store.h"
+
+typedef struct uniq {
+    /* as asked */
+    keyspec keys;
+    sizing size;
+    char *const *files;
+    size_t nfiles;
+    const char *state_name, *out_name, *dup_name;
+    char **against_name;
+    size_t nagainst;
+    bool repeated, exact, quiet, stats, json;
+    double max_lost; /* below 0: no bound */
+    unsigned threads;
+
+    /* the run */
+    store *seen;     /* the state, or a filter in memory */
+    store **against;
+    sink out, dup;
+    uint64_t lines, missing;
+    double lost_base; /* expected losses that are not this run's */
+    uint64_t memory;  /* bytes of filters and tables */
+    const char *kind;
+    double error, lost;
+} uniq;
+
+/* Prints each line once whatever the hash does (exact.c). */
+void uniq_exact(uniq *u);
+
+/* Counts of the run on standard error, if asked for. */
+void uniq_report(const uniq *u);
+#endif

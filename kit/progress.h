@@ -1,0 +1,20 @@
+/* progress.h - one line on a terminal that tells how far a run is; silent elsewhere. */
+#ifndef KIT_PROGRESS_H
+#define KIT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct kit_progress {
+    uint64_t taken, total; /* bytes; total 0 if unknown */
+    uint64_t lines, distinct, memory;
+} kit_progress;
+
+/* Progress is shown if standard error is a terminal, standard output is not, and QUIET
+ * is false. */
+void kit_progress_start(bool quiet);
+/* Whether a new line is due (about five a second); cheap. */
+bool kit_progress_due(void);
+void kit_progress_show(const kit_progress *p);
+void kit_progress_end(void); /* wipes the line */
+#endif
