@@ -161,8 +161,9 @@ typedef struct seen_size {
 
 /* Completes S: from .kind and two of {.keys, .error, .bytes} it finds the third
  * and everything else (.probes may be given, 0 is the best). What comes out is
- * what seen_new would make: .error is the error with .keys in, at most the one
- * asked for. SEEN_AUTO chooses the kind. SEEN_EINVAL if fewer or more are given. */
+ * what seen_new would make with SEEN_FIXED: .error is the error with .keys in, at
+ * most the one asked for (classic: the textbook's m, whose rounded k costs up to 1%
+ * more, in filters of a few keys more than that). SEEN_AUTO chooses the kind. SEEN_EINVAL if fewer or more are given. */
 SEEN_API int seen_solve(seen_size *s);
 
 /* The kind that seen_new would choose for SPEC, with its size. */

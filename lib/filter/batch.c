@@ -222,14 +222,12 @@ static size_t add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *has
 
 /* ---- public ------------------------------------------------------------------------ */
 
-static int may_add(const seen_filter *f)
+static inline int may_add(seen_filter *f)
 {
-    if (!f->writable)
-        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!sn_newest(f)->twin->add)
         return sn_fail(SEEN_EKIND, "a %s filter is static: build a new one from all keys",
                        sn_newest(f)->kind->name);
-    return 0;
+    return f->map || !f->writable ? sn_may_change(f) : 0;
 }
 
 size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
@@ -290,14 +288,15 @@ bool seen_has_hash(const seen_filter *f, uint64_t h)
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
 {
-    if (!f->writable)
-        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
-    for (sn_layer *l = sn_newest(f); l >= f->layer; l--) {
-        if (!l->kind->remove)
-            return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys", l->kind->name);
+    if (!sn_newest(f)->kind->remove)
+        return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
+                       sn_newest(f)->kind->name);
+    int rc = sn_may_change(f);
+    if (rc < 0)
+        return rc;
+    for (sn_layer *l = sn_newest(f); l >= f->layer; l--)
         if (l->kind->remove(l, h))
             return 1;
-    }
     f->missed++;
     return 0;
 }

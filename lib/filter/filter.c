@@ -89,12 +89,20 @@ void seen_free(seen_filter *f)
     sn_free(&a, f, sizeof *f);
 }
 
-int seen_clear(seen_filter *f)
+int sn_may_change(seen_filter *f)
 {
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
+    return f->map && !f->dirty ? sn_mark_dirty(f) : 0;
+}
+
+int seen_clear(seen_filter *f)
+{
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
         return sn_fail(SEEN_EKIND, "a %s filter is static", sn_newest(f)->kind->name);
+    int rc = sn_may_change(f);
+    if (rc < 0)
+        return rc;
     if (f->map) { /* the file keeps its shape: all layers, all empty */
         for (uint32_t i = 0; i < f->layers; i++) {
             memset(f->layer[i].body, 0, f->layer[i].len);
@@ -167,33 +175,27 @@ static void recount(sn_layer *l)
     l->added = m.keys < 9e18 ? (uint64_t)(m.keys + 0.5) : l->shape.capacity;
 }
 
-static int merge_hashes(void *into, const uint64_t *h, size_t n)
+static int add_batch(void *into, const uint64_t *h, size_t n)
 {
-    bool dup[512];
-    for (size_t i = 0; i < n; i += 512) {
-        size_t m = n - i < 512 ? n - i : 512;
-        if (seen_add_hashes(into, h + i, m, dup) < m)
-            return SEEN_EFULL;
-    }
-    return 0;
+    return seen_add_hashes(into, h, n, NULL) == n ? 0 : SEEN_EFULL;
 }
 
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
-    if (!dst->writable)
-        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
-    int rc = 0;
+    int rc = sn_may_change(dst);
+    if (rc < 0 || dst == src)
+        return rc;
     /* Whole hashes can be added to anything of the same seed, whatever its size. */
-    if (dst != src && src->seed == dst->seed && sn_newest(src)->kind->each_hash &&
+    if (src->seed == dst->seed && sn_newest(src)->kind->each_hash &&
         sn_newest(dst)->kind->each_hash) {
-        for (uint32_t i = 0; rc == 0 && i < src->layers; i++)
-            rc = src->layer[i].kind->each_hash(src->layer + i, merge_hashes, dst);
+        for (uint32_t l = 0; rc == 0 && l < src->layers; l++)
+            rc = src->layer[l].kind->each_hash(src->layer + l, add_batch, dst);
         return rc;
     }
-    rc = dst == src ? 0 : same_shape(dst, src);
-    if (rc < 0 || dst == src)
+    rc = same_shape(dst, src);
+    if (rc < 0)
         return rc;
     for (uint32_t i = 0; i < dst->layers; i++) {
         sn_layer *d = dst->layer + i;
@@ -215,11 +217,6 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
 }
 
 /* ---- rebuild: from whole hashes to another kind ------------------------------------ */
-
-static int add_batch(void *into, const uint64_t *h, size_t n)
-{
-    return seen_add_hashes(into, h, n, NULL) == n ? 0 : SEEN_EFULL;
-}
 
 int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
 {

@@ -55,4 +55,7 @@ double sn_first_share(const seen_spec *spec, double error);
 
 /* ---- filter.c ---- */
 seen_filter *sn_filter_alloc(const seen_allocator *a);
+/* Whether F may be changed now; a file behind it is marked dirty first. */
+int sn_may_change(seen_filter *f);
+int sn_mark_dirty(seen_filter *f);
 #endif

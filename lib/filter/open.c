@@ -249,10 +249,8 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
     }
     if (write) {
         f->writable = true;
-        f->dirty = true;
-        sn_put32(p + SN_AT_DIRTY, 1);
-        if (msync(p, SN_PAGE, MS_SYNC) < 0) {
-            rc = failed(path);
+        rc = sn_mark_dirty(f);
+        if (rc < 0) {
             f->writable = false;
             seen_free(f);
             return rc;

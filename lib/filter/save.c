@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/replace.h"
 #include "hash/hash.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -103,16 +104,29 @@ int seen_save(const seen_filter *f, const char *path)
     return rc;
 }
 
+static int unsynchronised(const seen_filter *f)
+{
+    return sn_fail(SEEN_EIO, "cannot synchronise %s: %s", f->path ? f->path : "the filter",
+                   strerror(errno));
+}
+
+int sn_mark_dirty(seen_filter *f)
+{
+    sn_put32(f->map + SN_AT_DIRTY, 1);
+    f->dirty = true;
+    return msync(f->map, SN_PAGE, MS_SYNC) < 0 ? unsynchronised(f) : 0;
+}
+
 /* Bodies first, then the header that vouches for them. */
 int seen_flush(seen_filter *f)
 {
     if (!f->map || !f->writable || !f->dirty)
         return 0;
     if (msync(f->map, f->map_len, MS_SYNC) < 0)
-        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "the filter");
+        return unsynchronised(f);
     sn_header_make(f, f->map);
     if (msync(f->map, sn_header_len(f), MS_SYNC) < 0)
-        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "the filter");
+        return unsynchronised(f);
     f->dirty = false;
     return 0;
 }

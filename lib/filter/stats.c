@@ -29,24 +29,23 @@ double seen_error_predicted(const seen_filter *f)
 }
 
 /* While layer i fills, a new key is taken for an old one with the error of the
- * layers before, which is constant, and of layer i, which rises with its keys. For
- * every key that was added, e / (1 - e) were lost: integrated by Simpson's rule over
- * the filling of each layer. */
+ * layers before, which is constant, and of layer i, which rises with its keys: those
+ * that were added and those that were lost on the way. Followed in equal steps of
+ * added keys; one added key stands for 1 / (1 - error) that came. */
 double seen_lost_expected(const seen_filter *f)
 {
-    enum { STEPS = 16 };
+    enum { STEPS = 32 };
     double lost = 0, clear = 1; /* clear: chance that no earlier layer says yes */
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
-        double n = (double)l->added, sum = 0, e = 0;
-        for (int s = 0; s <= STEPS; s++) {
-            e = l->kind->error_at(&l->shape, n * s / STEPS);
-            double yes = 1 - clear * (1 - e);
-            double weight = s == 0 || s == STEPS ? 1 : s & 1 ? 4 : 2;
-            sum += weight * (yes < 1 ? yes / (1 - yes) : 1e9);
+        double step = (double)l->added / STEPS, came = 0;
+        for (int s = 0; s < STEPS && step > 0; s++) {
+            double e = l->kind->error_at(&l->shape, came + step / 2);
+            double no = clear * (1 - e);
+            lost += no > 0 ? step * (1 - no) / no : 0;
+            came += e < 1 ? step / (1 - e) : step;
         }
-        lost += sum * n / STEPS / 3;
-        clear *= 1 - e;
+        clear *= 1 - l->kind->error_at(&l->shape, came);
     }
     return lost;
 }
