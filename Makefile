@@ -4,6 +4,7 @@
 #   make test           all tests;  make test PARTS="unit cli"  some of them
 #   make install        PREFIX=/usr/local DESTDIR=
 #   make SAN=1 BUILD=build/san ...   the same with ASan and UBSan (TSAN=1: threads)
+#   make FUZZ=1 CC=clang BUILD=build/fuzz fuzzers   libFuzzer targets (tests/fuzz/fuzz.t)
 #
 # A room of its own (crawl/, redis/, ...) brings ROOM/build.mk, which adds to:
 #   ALL         files to build by default
@@ -26,6 +27,10 @@ SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 endif
 ifdef TSAN
 SAN_FLAGS = -fsanitize=thread
+endif
+
+ifdef FUZZ
+SAN_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 endif
 
 PREFIX ?= /usr/local
@@ -113,10 +118,19 @@ $(BUILD)/bench/%: bench/%.c $(LIBSEEN) $(LIBKIT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit $(LDFLAGS) -o $@ $< $(LIBKIT) $(LIBSEEN) $(BENCH_LIBS_$(@F)) $(CLI_LIBS)
 
+# Fuzz targets: with the library, the kit, and $(FUZZ_OBJ_name) of the target's room.
+FUZZ_BIN = $(FUZZERS:%=$(BUILD)/fuzz/%)
+.SECONDEXPANSION:
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBSEEN) $(LIBKIT) $$(FUZZ_OBJ_$$*)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer -Ilib -Ikit -I. -o $@ $< $(FUZZ_OBJ_$*) $(LIBKIT) $(LIBSEEN) $(FUZZ_LIBS_$*) $(CLI_LIBS)
+fuzzers: $(FUZZ_BIN)
+	@echo $(FUZZERS)
+
 # PARTS picks tests by folder: unit, cli, crawl, ...
 PARTS ?=
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
-.PHONY: all test bench fuzz san tests-built install uninstall clean
+.PHONY: all test bench fuzzers tests-built install uninstall clean
 tests-built: all $(filter $(BUILD)/%,$(TESTS))
 test: tests-built
 	@BUILD=$(BUILD) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)

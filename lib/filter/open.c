@@ -18,6 +18,13 @@
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
 
+static bool all_zero(const uint8_t *p, uint64_t len)
+{
+    while (len && *p == 0)
+        p++, len--;
+    return len == 0;
+}
+
 /* The preamble: SEEN_OK if the header's length and sum can be trusted. */
 static int check_preamble(const uint8_t *p, uint64_t len)
 {
@@ -47,6 +54,8 @@ static int check_preamble(const uint8_t *p, uint64_t len)
     uint32_t layers = sn_le32(p + SN_AT_LAYERS);
     if (layers < 1 || layers > SN_MAX_LAYERS || sn_sums_at(layers) > header)
         REFUSE("%u layers do not fit", layers);
+    if (!all_zero(p + SN_AT_SUM + 8, SN_PREAMBLE - SN_AT_SUM - 8))
+        REFUSE("the reserved bytes of the preamble are not zero");
     double error = sn_le_double(p + SN_AT_ERROR);
     if (!(error >= 0 && error <= 1))
         REFUSE("error is %g", error);
@@ -69,6 +78,8 @@ static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i, uin
     l->kind = sn_kind_of(s->kind);
     if (!l->kind)
         REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
+    if (!all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
+        REFUSE("layer %u: the reserved bytes are not zero", i + 1);
     if (!(s->error >= 0 && s->error <= 1))
         REFUSE("layer %u: error is %g", i + 1, s->error);
     l->len = l->kind->body_len(s);

@@ -11,7 +11,7 @@ static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
     static const seen_allocator mem;
     sn_shape shape = { .kind = kind->id, .k = k, .units = units };
     uint64_t len = kind->body_len(&shape);
-    size_t n = 40 * (size_t)units + 100;
+    size_t n = units < 5000 ? 10 * (size_t)units + 100 : 50000;
     uint64_t *h = malloc(2 * n * sizeof *h);
     bool *dup_truth = malloc(2 * n), *dup = malloc(2 * n);
     for (size_t i = 0; i < n; i++)

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Every fuzz target for a few seconds on its kept corpus, with ASan and UBSan.
+#   FUZZ_SECONDS=600 tests/fuzz/fuzz.t open     longer, and only one
+cd "$(dirname "$0")/../.." || exit 1
+command -v clang >/dev/null || { echo "1..0 # SKIP no clang"; exit 0; }
+b=build/fuzz
+mkdir -p $b
+all=$(make -s -j2 FUZZ=1 CC=clang BUILD=$b CFLAGS='-O1 -g' fuzzers 2>$b/log | tail -n 1)
+[ -n "$all" ] || { echo "1..1"; echo "not ok 1 - the targets build"; sed 's/^/# /' $b/log; exit 1; }
+[ $# = 0 ] || all=$*
+n=0
+for t in $all; do
+    n=$((n + 1))
+    mkdir -p "$b/found/$t" "tests/fuzz/corpus/$t"
+    # New inputs go to the first folder, which is not kept.
+    if "$b/fuzz/$t" -max_total_time="${FUZZ_SECONDS:-3}" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+        -artifact_prefix="$b/found/$t-" -print_final_stats=1 "$b/found/$t" "tests/fuzz/corpus/$t" \
+        >"$b/$t.log" 2>&1; then
+        echo "ok $n - $t: $(sed -n 's/^stat::number_of_executed_units: *//p' "$b/$t.log") inputs"
+    else
+        echo "not ok $n - $t"
+        tail -n 40 "$b/$t.log" | sed 's/^/# /'
+    fi
+done
+echo "1..$n"
