@@ -71,9 +71,7 @@ void budget_keep(uniq *u, size_t n)
     uint64_t bytes = seen_bytes(f), added = seen_added(f);
     if (added + n <= bytes / BUCKET * BUCKET_KEYS || bytes * 2 <= memory)
         return;
-    seen_stats st;
-    seen_get_stats(f, &st);
-    if (st.kind != SEEN_SET) {
+    if (seen_kind_of(f) != SEEN_SET) {
         /* Told once, when the number given turns out too low. */
         if (u->size.keys && added > u->size.keys && !u->quiet) {
             kit_warn("more than the %llu distinct lines expected: each new line is now "

@@ -111,12 +111,9 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
         arena_free(&words);
         free(dup);
     } else {
-        seen_stats st = {0};
-        if (j.s->hashes)
-            seen_get_stats(j.s->filter, &st);
         feed_spec spec = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at),
                           .keys = j.keys, .hash = j.s->hashes && !removes,
-                          .seed = st.seed, .threads = j.threads};
+                          .seed = j.s->hashes ? seen_seed(j.s->filter) : 0, .threads = j.threads};
         feed *f = feed_open(&spec);
         kit_progress_start(j.quiet);
         for (batch *b; (b = feed_next(f)); feed_done(f, b)) {

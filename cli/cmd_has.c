@@ -72,11 +72,8 @@ static int has_main(const kit_command *self, int argc, char **argv)
         arena_free(&a);
         free(word);
     } else {
-        seen_stats st = {0};
-        if (s->hashes)
-            seen_get_stats(s->filter, &st);
         feed_spec spec = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at),
-                          .keys = keys, .hash = s->hashes, .seed = st.seed,
+                          .keys = keys, .hash = s->hashes, .seed = s->hashes ? seen_seed(s->filter) : 0,
                           .threads = threads};
         feed *f = feed_open(&spec);
         for (batch *b; (b = feed_next(f)); feed_done(f, b)) {

@@ -19,6 +19,10 @@
 
 enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST };
 
+/* A set that begins with this many doubles through powers of two, which waste least of
+ * a last huge page. */
+enum { FIRST_KEYS = 8191 * 7 };
+
 static const kit_option options[] = {
     {'s', "state", "FILE",
      "Remember the lines in FILE across runs; it is created when missing. A killed run "
@@ -116,7 +120,10 @@ static seen_filter *new_filter(const uniq *u)
 {
     const sizing *z = &u->size;
     seen_spec spec = {.kind = SEEN_SET, .keys = z->keys};
+    if (!spec.keys)
+        spec.keys = FIRST_KEYS;
     if (z->error > 0) {
+        spec.keys = z->keys;
         spec.kind = z->kind;
         spec.error = z->error;
     } else if (z->memory) {
@@ -155,29 +162,20 @@ static void open_filters(uniq *u)
         u->seen->filter = new_filter(u);
         u->seen->hashes = true;
     } else if (u->seen->filter) {
-        seen_stats st;
-        seen_get_stats(u->seen->filter, &st);
-        if (!(seen_kind_can(st.kind) & SEEN_CAN_ADD) && st.kind != SEEN_FOREIGN)
+        seen_kind kind = seen_kind_of(u->seen->filter);
+        if (!(seen_kind_can(kind) & SEEN_CAN_ADD) && kind != SEEN_FOREIGN)
             kit_die("%s: a %s filter cannot take new lines", u->state_name,
-                    seen_kind_name(st.kind));
+                    seen_kind_name(kind));
     }
     u->lost_base = store_lost(u->seen);
-    uint64_t seed = 0;
-    if (u->seen->hashes) {
-        seen_stats st;
-        seen_get_stats(u->seen->filter, &st);
-        seed = st.seed;
-    }
+    uint64_t seed = u->seen->hashes ? seen_seed(u->seen->filter) : 0;
     u->against = kit_alloc(u->nagainst * sizeof *u->against);
     for (size_t i = 0; i < u->nagainst; i++) {
         store *s = store_open_if_filter(u->against_name[i]);
         if (!s)
             s = open_list(u, u->against_name[i], seed);
-        else if (s->hashes) {
-            seen_stats st;
-            seen_get_stats(s->filter, &st);
-            s->hashes = u->seen->hashes && st.seed == seed;
-        }
+        else if (s->hashes)
+            s->hashes = u->seen->hashes && seen_seed(s->filter) == seed;
         u->against[i] = s;
     }
 }
@@ -246,11 +244,10 @@ static bool may_take(uniq *u, size_t n)
 static void run(uniq *u)
 {
     rest r = {0};
-    seen_stats st = {0};
-    if (u->seen->hashes)
-        seen_get_stats(u->seen->filter, &st);
     feed_spec spec = {.files = u->files, .nfiles = u->nfiles, .keys = u->keys,
-                      .hash = u->seen->hashes, .seed = st.seed, .threads = u->threads};
+                      .hash = u->seen->hashes, .threads = u->threads};
+    if (spec.hash)
+        spec.seed = seen_seed(u->seen->filter);
     feed *f = feed_open(&spec);
     kit_progress_start(u->quiet);
     for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
@@ -292,8 +289,7 @@ static void run(uniq *u)
         u->memory += store_bytes(u->against[i]);
     u->lost = store_lost(u->seen) - u->lost_base;
     if (u->seen->filter) {
-        seen_get_stats(u->seen->filter, &st);
-        u->kind = seen_kind_name(st.kind);
+        u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
         u->error = seen_error_predicted(u->seen->filter);
     } else {
         u->kind = u->seen->ops->kind;

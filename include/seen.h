@@ -271,6 +271,8 @@ typedef struct seen_stats {
 SEEN_API void seen_get_stats(const seen_filter *f, seen_stats *out);
 
 /* The cheap ones: no bits are looked at. */
+SEEN_API seen_kind seen_kind_of(const seen_filter *f); /* of the newest layer */
+SEEN_API uint64_t seen_seed(const seen_filter *f);
 SEEN_API uint64_t seen_added(const seen_filter *f);
 SEEN_API uint64_t seen_bytes(const seen_filter *f);
 SEEN_API double seen_lost_expected(const seen_filter *f);

@@ -168,26 +168,18 @@ static void place(sn_layer *l, uint64_t word)
     }
 }
 
-/* Doubles in place. Old bucket J goes to 2 x home, which is above J as long as J is
- * more than twice the farthest push; the few buckets below that are set aside. */
+enum { HEAD = 4096 };
+
+/* Doubles in place, from the top down. Old bucket J goes to 2 x home, which is above J
+ * unless its key was pushed on by J / 2 buckets; nobody is pushed that far behind the
+ * first few thousand (in a file made by malice a key may get lost, and nothing else),
+ * and those are set aside. */
 static int grow(sn_layer *l, const seen_allocator *a)
 {
-    uint64_t old = l->shape.units, far = 0;
+    uint64_t old = l->shape.units, head = old < HEAD ? old : HEAD;
     if (old > SN_MAX_BYTES / 128)
         return sn_fail(SEEN_ETOOBIG, "the set cannot grow beyond %llu bytes",
                        (unsigned long long)l->len);
-    for (uint64_t b = 0; b < old; b++) {
-        const uint64_t *w = sn_set_bucket(l, b);
-        for (int i = 0; i < SN_SET_SLOTS; i++) {
-            uint64_t home = sn_set_home(sn_swap64(w[i]), old);
-            uint64_t pushed = b >= home ? b - home : b + old - home;
-            if (w[i] && pushed > far)
-                far = pushed;
-        }
-    }
-    uint64_t head = far < old / 4 ? 2 * far + 2 : old;
-    if (head > old)
-        head = old;
     uint64_t *aside = sn_alloc(a, head * 64);
     if (!aside)
         return sn_fail(SEEN_ENOMEM, "no memory to double a set of %llu bytes",
