@@ -233,6 +233,12 @@ SEEN_API bool seen_has_u64(const seen_filter *f, uint64_t x);
  * newest layer). */
 SEEN_API int seen_clear(seen_filter *f);
 
+/* The bytes of layer LAYER (0 is the oldest) themselves, for callers that keep shape
+ * and bytes apart: with the same kind, bits, probes and seed they mean the same keys.
+ * *LEN is their number; NULL and 0 beyond the last layer. Writing to them is setting
+ * bits by hand. Valid until the next call that is not const. */
+SEEN_API void *seen_body(seen_filter *f, uint32_t layer, size_t *len);
+
 /* An independent copy in memory, also of a mapped filter. */
 SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 

@@ -14,8 +14,7 @@ seen_filter *sn_filter_alloc(const seen_allocator *a)
         return NULL;
     f->alloc = *a;
     f->writable = true;
-    f->layer = sn_alloc(a, SN_MAX_LAYERS * sizeof *f->layer);
-    if (!f->layer) {
+    if (sn_make_room(f, 1) < 0) {
         sn_free(a, f, sizeof *f);
         return NULL;
     }
@@ -85,8 +84,14 @@ void seen_free(seen_filter *f)
     if (f->path)
         sn_free(&f->alloc, f->path, strlen(f->path) + 1);
     seen_allocator a = f->alloc;
-    sn_free(&a, f->layer, SN_MAX_LAYERS * sizeof *f->layer);
+    sn_free(&a, f->layer, f->room * sizeof *f->layer);
     sn_free(&a, f, sizeof *f);
+}
+
+void *seen_body(seen_filter *f, uint32_t layer, size_t *len)
+{
+    *len = layer < f->layers ? f->layer[layer].len : 0;
+    return layer < f->layers ? f->layer[layer].body : NULL;
 }
 
 int sn_may_change(seen_filter *f)

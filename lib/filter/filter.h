@@ -18,8 +18,8 @@ struct seen_filter {
     uint64_t keys;    /* as expected; 0: unknown */
     double error;     /* as promised for the whole */
     bool touch;       /* some layer is larger than the caches that prefetch helps */
-    uint32_t layers;
-    sn_layer *layer;  /* oldest first, room for SN_MAX_LAYERS */
+    uint32_t layers, room;
+    sn_layer *layer;  /* oldest first; sn_make_room() for more */
 
     /* A filter that lives in a file or in somebody's memory. */
     uint8_t *map;     /* NULL: bodies are ours, from alloc */
@@ -41,6 +41,8 @@ static inline sn_layer *sn_newest(const seen_filter *f)
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
 /* Makes room for at least one more key, by a layer or inside the kind. */
 int sn_grow(seen_filter *f);
+/* Moves the layers so that there can be N of them; SEEN_ENOMEM. */
+int sn_make_room(seen_filter *f, uint32_t n);
 /* Appends a layer of SHAPE with a zeroed body of its own. */
 int sn_append(seen_filter *f, const sn_shape *shape);
 /* Recomputes what is derived from the layers: twins, touch. */

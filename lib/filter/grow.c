@@ -24,6 +24,7 @@
 #include "filter/filter.h"
 #include "base/fail.h"
 #include <math.h>
+#include <string.h>
 
 #define TIGHTEN 0.85
 #define FIRST_KEYS 65536
@@ -65,6 +66,25 @@ void sn_settle(seen_filter *f)
     }
 }
 
+int sn_make_room(seen_filter *f, uint32_t n)
+{
+    if (n <= f->room)
+        return 0;
+    /* Most filters have one layer for ever: those that grow pay for the move. */
+    uint32_t room = f->room ? f->room * 2 : 1;
+    if (room < n)
+        room = n;
+    sn_layer *to = sn_alloc(&f->alloc, room * sizeof *to);
+    if (!to)
+        return sn_fail(SEEN_ENOMEM, "no memory for %u layers", room);
+    if (f->layers)
+        memcpy(to, f->layer, f->layers * sizeof *to);
+    sn_free(&f->alloc, f->layer, f->room * sizeof *to);
+    f->layer = to;
+    f->room = room;
+    return 0;
+}
+
 int sn_append(seen_filter *f, const sn_shape *shape)
 {
     const sn_kind *kind = sn_kind_of(shape->kind);
@@ -75,6 +95,9 @@ int sn_append(seen_filter *f, const sn_shape *shape)
     if (f->layers == SN_MAX_LAYERS)
         return sn_fail(SEEN_ETOOBIG, "a filter cannot have more than %d layers",
                        SN_MAX_LAYERS);
+    int rc = sn_make_room(f, f->layers + 1);
+    if (rc < 0)
+        return rc;
     uint8_t *body = sn_body_alloc(&f->alloc, len);
     if (!body)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",

@@ -97,6 +97,9 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
 {
     uint64_t taken = sn_le64(p + SN_AT_HEADER_LEN);
     uint32_t layers = sn_le32(p + SN_AT_LAYERS);
+    int room = sn_make_room(f, layers);
+    if (room < 0)
+        return room;
     for (uint32_t i = 0; i < layers; i++) {
         int rc = read_record(f->layer + i, p, len, i, &taken);
         if (rc < 0)

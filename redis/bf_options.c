@@ -1,0 +1,361 @@
+/* bf_options.c - from words to a filter, and back to words for replicas. */
+#include "bf_options.h"
+#include "server_memory.h"
+#include "settings.h"
+#include "words.h"
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static uint64_t limit_of(void *ctx) { return memory_limit(ctx); }
+
+bloom_limit limit_for(rm_ctx *ctx) { return (bloom_limit){limit_of, ctx}; }
+
+bf_options bf_defaults(void)
+{
+    bf_options o = {
+        .compat = conf.layout == LAYOUT_COMPAT,
+        .spec = {.error = conf.error < MAX_ERROR ? conf.error : MAX_ERROR,
+                 .capacity = (uint64_t)conf.capacity,
+                 .expansion = (uint32_t)conf.expansion,
+                 .fixed = conf.expansion == 0,
+                 .tightening = conf.tightening != 0.5 ? conf.tightening : 0,
+                 .seed = conf.random_seed ? seen_random_seed() : 0},
+    };
+    return o;
+}
+
+/* ---- single values --------------------------------------------------------------------- */
+
+static bool word_is(const rm_str *s, const char *word)
+{
+    size_t len;
+    const char *p = RM_StringPtrLen(s, &len);
+    return len == strlen(word) && !strncasecmp(p, word, len);
+}
+
+static const char *get_error(const rm_str *s, bf_options *o, const char *bad,
+                             const char *range)
+{
+    double e;
+    if (RM_StringToDouble(s, &e) != RM_OK)
+        return bad;
+    if (!(e > 0 && e < 1))
+        return range;
+    o->spec.error = e < MAX_ERROR ? e : MAX_ERROR;
+    return NULL;
+}
+
+static const char *get_capacity(const rm_str *s, bf_options *o, const char *bad,
+                                const char *range)
+{
+    long long n;
+    if (RM_StringToLongLong(s, &n) != RM_OK)
+        return bad;
+    if (n < 1 || n > MAX_CAPACITY)
+        return range;
+    o->spec.capacity = (uint64_t)n;
+    return NULL;
+}
+
+static const char *get_expansion(const rm_str *s, bf_options *o, const char *bad,
+                                 const char *range)
+{
+    long long n;
+    if (RM_StringToLongLong(s, &n) != RM_OK)
+        return bad;
+    if (n < 0 || n > MAX_EXPANSION)
+        return range;
+    o->spec.expansion = (uint32_t)n;
+    o->spec.fixed |= n == 0;
+    o->saw_expansion = n > 0;
+    return NULL;
+}
+
+static const char *get_tightening(const rm_str *s, bf_options *o)
+{
+    double r;
+    if (RM_StringToDouble(s, &r) != RM_OK)
+        return SAY_BAD_TIGHTENING;
+    if (!(r > 0 && r < 1))
+        return SAY_TIGHTENING_RANGE;
+    o->spec.tightening = r;
+    o->saw_tightening = true;
+    return NULL;
+}
+
+/* 32 bytes, folded to the 64 bits that our hash takes. */
+static const char *get_seed(const rm_str *s, bf_options *o)
+{
+    size_t len;
+    const char *p = RM_StringPtrLen(s, &len);
+    uint64_t w[4];
+    if (len != sizeof w)
+        return SAY_BAD_SEED;
+    memcpy(w, p, sizeof w);
+    o->spec.seed = le64toh(w[0] ^ w[1] ^ w[2] ^ w[3]);
+    return NULL;
+}
+
+static const char *get_window(const rm_str *s, bf_options *o)
+{
+    long long n;
+    if (RM_StringToLongLong(s, &n) != RM_OK || n < 1 || n > 315360000)
+        return SAY_BAD_WINDOW;
+    o->spec.window = (uint64_t)n * 1000;
+    return NULL;
+}
+
+static const char *get_layout(const rm_str *s, bf_options *o)
+{
+    o->saw_layout = true;
+    o->compat = word_is(s, "compat");
+    return o->compat || word_is(s, "fast") ? NULL : SAY_BAD_LAYOUT;
+}
+
+/* Options that both commands know. *USED is how many words were taken; 0: not ours. */
+static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
+{
+    *used = 2;
+    bool more = left > 1;
+    if (word_is(argv[0], "TIGHTENING"))
+        return more ? get_tightening(argv[1], o) : SAY_BAD_TIGHTENING;
+    if (word_is(argv[0], "SEED"))
+        return more ? get_seed(argv[1], o) : SAY_BAD_SEED;
+    if (word_is(argv[0], "WINDOW"))
+        return more ? get_window(argv[1], o) : SAY_BAD_WINDOW;
+    if (word_is(argv[0], "LAYOUT"))
+        return more ? get_layout(argv[1], o) : SAY_BAD_LAYOUT;
+    if (word_is(argv[0], "BORN")) {
+        long long n;
+        if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 1 ||
+            n > (1LL << 50))
+            return SAY_BAD_WINDOW;
+        o->born = n;
+        return NULL;
+    }
+    *used = 0;
+    return NULL;
+}
+
+static const char *settle(bf_options *o)
+{
+    if (o->spec.fixed && o->saw_expansion)
+        return SAY_FIXED_EXPANDS;
+    if (o->spec.window && o->compat) {
+        if (o->saw_layout)
+            return SAY_WINDOW_FAST;
+        o->compat = false;
+    }
+    /* A layout that is named brings its own rule, whatever the settings say. */
+    if (o->saw_layout && !o->saw_tightening)
+        o->spec.tightening = 0;
+    return NULL;
+}
+
+/* ---- commands --------------------------------------------------------------------------- */
+
+const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o)
+{
+    *o = bf_defaults();
+    o->spec.expansion = (uint32_t)(conf.expansion ? conf.expansion : 2);
+    o->spec.fixed = conf.expansion == 0;
+    const char *bad = get_error(argv[2], o, SAY_BAD_ERROR, SAY_ERROR_RANGE);
+    if (!bad)
+        bad = get_capacity(argv[3], o, SAY_BAD_CAPACITY, SAY_CAPACITY_RANGE);
+    for (int i = 4; i < argc && !bad;) {
+        int used;
+        if (word_is(argv[i], "NONSCALING")) {
+            o->spec.fixed = true;
+            i++;
+        } else if (word_is(argv[i], "EXPANSION")) {
+            if (i + 1 == argc)
+                return SAY_NO_EXPANSION;
+            bad = get_expansion(argv[i + 1], o, SAY_BAD_EXPANSION, SAY_EXPANSION_RANGE);
+            i += 2;
+        } else {
+            bad = get_common(argv + i, argc - i, o, &used);
+            if (!bad && !used)
+                bad = SAY_UNKNOWN;
+            i += used;
+        }
+    }
+    return bad ? bad : settle(o);
+}
+
+/* RedisBloom tells its keywords apart by the first letters; scripts may rely on it. */
+static bool starts(const rm_str *s, const char *letters)
+{
+    size_t len;
+    const char *p = RM_StringPtrLen(s, &len);
+    return len >= strlen(letters) && !strncasecmp(p, letters, strlen(letters));
+}
+
+const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o)
+{
+    *o = bf_defaults();
+    bool fixed = o->spec.fixed;
+    const char *bad = NULL;
+    o->spec.fixed = false;
+    for (int i = 2; i < argc && !bad && !o->items;) {
+        int used;
+        bool more = i + 1 < argc;
+        bad = get_common(argv + i, argc - i, o, &used);
+        if (bad || used) {
+            i += used;
+            continue;
+        }
+        used = 2;
+        if (word_is(argv[i], "VALIDATESCALETO")) {
+            long long n;
+            if (!more || RM_StringToLongLong(argv[i + 1], &n) != RM_OK || n < 1)
+                return SAY_BAD_SCALE_TO;
+            o->scale_to = (uint64_t)n;
+        } else if (starts(argv[i], "I")) {
+            o->items = i + 1;
+        } else if (starts(argv[i], "NOC")) {
+            o->no_create = true;
+            used = 1;
+        } else if (starts(argv[i], "NON")) {
+            o->spec.fixed = true;
+            used = 1;
+        } else if (starts(argv[i], "ER")) {
+            bad = more ? get_error(argv[i + 1], o, SAY_INSERT_ERROR, SAY_INSERT_ERROR)
+                       : SAY_INSERT_ERROR;
+        } else if (starts(argv[i], "EX")) {
+            bad = more ? get_expansion(argv[i + 1], o, SAY_INSERT_EXPANSION,
+                                       SAY_INSERT_EXPANSION)
+                       : SAY_INSERT_EXPANSION;
+        } else if (starts(argv[i], "C")) {
+            bad = more ? get_capacity(argv[i + 1], o, SAY_INSERT_CAPACITY,
+                                      SAY_INSERT_CAPACITY)
+                       : SAY_INSERT_CAPACITY;
+        } else {
+            bad = SAY_UNKNOWN;
+        }
+        i += used;
+    }
+    if (bad)
+        return bad;
+    if (fixed && !o->saw_expansion)
+        o->spec.fixed = true;
+    if (o->scale_to && o->spec.fixed)
+        return SAY_SCALE_FIXED;
+    return settle(o);
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+/* Whether the filter could grow to hold scale_to keys within LIMIT bytes. */
+static const char *check_scale(const bf_options *o, uint64_t limit)
+{
+    uint64_t keys = 0, bytes = 0;
+    bloom_layer l;
+    if (!bloom_shape_first(&o->spec, &l))
+        return SAY_SCALE_MEMORY;
+    bloom one = {.spec = o->spec, .nlayers = 1, .layers = &l};
+    for (;;) {
+        keys += l.capacity;
+        bytes += l.bytes;
+        if (bytes > limit)
+            return SAY_SCALE_MEMORY;
+        if (keys >= o->scale_to)
+            return NULL;
+        bloom_layer next;
+        if (!bloom_shape_next(&one, &next))
+            return next.error > 0 ? SAY_SCALE_MEMORY : SAY_SCALE_ERROR;
+        l = next;
+    }
+}
+
+const char *bf_create(rm_ctx *ctx, bf_options *o, bf *out)
+{
+    *out = (bf){0};
+    if (!o->born)
+        o->born = now_ms();
+    bloom_limit lim = limit_for(ctx);
+    if (o->scale_to) {
+        const char *bad = check_scale(o, lim.max_bytes(lim.ctx));
+        if (bad)
+            return bad;
+    }
+    if (!o->compat) {
+        int rc = bloom_new(&o->spec, o->born, &lim, &out->fast);
+        return rc == BLOOM_OK       ? NULL
+               : rc == BLOOM_TOOBIG ? SAY_OVER_LIMIT
+                                    : SAY_NO_MEMORY;
+    }
+    /* 1.44 log2(1/error) bits a key, and half the error for the first link. */
+    server_allowance_begin(ctx, 0);
+    int rc = seen_bf_new(o->spec.error, o->spec.capacity, o->spec.expansion,
+                         o->spec.fixed, &server_allocator, &out->compat);
+    if (server_allowance_end())
+        return SAY_OVER_LIMIT;
+    return rc == SEEN_OK ? NULL : SAY_NO_MEMORY;
+}
+
+/* ---- back to words -------------------------------------------------------------------------- */
+
+static rm_str *text(const char *s) { return RM_CreateString(NULL, s, strlen(s)); }
+
+static rm_str *number(long long n)
+{
+    char buf[32];
+    snprintf(buf, sizeof buf, "%lld", n);
+    return text(buf);
+}
+
+static rm_str *fraction(double d)
+{
+    char buf[32];
+    snprintf(buf, sizeof buf, "%.17g", d);
+    return text(buf);
+}
+
+void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **items,
+                      size_t n)
+{
+    rm_str *v[24];
+    size_t m = 0;
+    v[m++] = text("CAPACITY");
+    v[m++] = number((long long)o->spec.capacity);
+    v[m++] = text("ERROR");
+    v[m++] = fraction(o->spec.error);
+    if (o->spec.fixed && !(o->compat && !o->spec.expansion)) {
+        v[m++] = text("NONSCALING");
+    } else {
+        v[m++] = text("EXPANSION");
+        v[m++] = number(o->spec.expansion);
+    }
+    v[m++] = text("LAYOUT");
+    v[m++] = text(o->compat ? "compat" : "fast");
+    if (!o->compat) {
+        uint64_t seed[4] = {htole64(o->spec.seed)};
+        v[m++] = text("SEED");
+        v[m++] = RM_CreateString(NULL, (char *)seed, sizeof seed);
+        if (o->spec.tightening > 0) {
+            v[m++] = text("TIGHTENING");
+            v[m++] = fraction(o->spec.tightening);
+        }
+        if (o->spec.window) {
+            v[m++] = text("WINDOW");
+            v[m++] = number((long long)(o->spec.window / 1000));
+            v[m++] = text("BORN");
+            v[m++] = number(o->born);
+        }
+    }
+    if (n)
+        v[m++] = text("ITEMS");
+    RM_Replicate(ctx, "BF.INSERT", "svv", key, v, m, items, n);
+    while (m-- > 0)
+        RM_FreeString(NULL, v[m]);
+}

@@ -1,0 +1,38 @@
+/* bf_options.h - how a filter is asked for: the options of BF.RESERVE and BF.INSERT,
+ * the settings behind BF.ADD, and the same options spelled out for replicas. */
+#ifndef SEEN_REDIS_BF_OPTIONS_H
+#define SEEN_REDIS_BF_OPTIONS_H
+#include "bf_value.h"
+
+typedef struct bf_options {
+    bloom_spec spec;
+    bool compat;
+    bool no_create;
+    bool saw_expansion, saw_layout, saw_tightening;
+    int64_t born;      /* 0: now; window filters on replicas are told */
+    uint64_t scale_to; /* VALIDATESCALETO; 0: not asked */
+    int items;         /* argv index of the first item; 0: none given */
+} bf_options;
+
+/* What BF.ADD makes of a missing key. */
+bf_options bf_defaults(void);
+
+/* Parse argv of BF.RESERVE and BF.INSERT. Return NULL, or what to answer. */
+const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o);
+const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o);
+
+/* Makes the filter. Returns NULL, or what to answer. */
+const char *bf_create(rm_ctx *ctx, bf_options *o, bf *out);
+
+/* Replicates "create KEY as in O and add these items" as one command that needs no
+ * settings; N may be 0. */
+void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **items,
+                      size_t n);
+
+/* Milliseconds since 1970. */
+int64_t now_ms(void);
+
+/* The memory limit of settings.h for bloom_*; CTX is an rm_ctx. */
+bloom_limit limit_for(rm_ctx *ctx);
+
+#endif

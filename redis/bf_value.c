@@ -1,0 +1,388 @@
+/* bf_value.c - BF keys to the server: RDB, append-only file, digest, copy, free. */
+#include "bf_value.h"
+#include "bloom_bytes.h"
+#include "server_memory.h"
+#include "settings.h"
+#include <stdatomic.h>
+#include <string.h>
+
+/* Pieces of a body in the RDB. The server may compress each into a second buffer. */
+#define RDB_CHUNK ((size_t)4 << 20)
+/* Filters above this are freed by the server's background thread. */
+#define BIG ((uint64_t)64 << 10)
+
+static rm_type *fast_type, *compat_type;
+
+/* ---- INFO ----------------------------------------------------------------------------- */
+
+static atomic_llong n_objects, n_layers, n_items, n_capacity, n_bytes;
+
+void bf_account(const bf_facts *before, const bf_facts *after)
+{
+    static const bf_facts none;
+    n_objects += (after != NULL) - (before != NULL);
+    before = before ? before : &none;
+    after = after ? after : &none;
+    n_layers += (long long)(after->layers - before->layers);
+    n_items += (long long)(after->items - before->items);
+    n_capacity += (long long)(after->capacity - before->capacity);
+    n_bytes += (long long)(after->bytes - before->bytes);
+}
+
+void bf_info(rm_info *info)
+{
+    RM_InfoAddSection(info, "bloom_core_metrics");
+    RM_InfoAddFieldULongLong(info, "bloom_total_memory_bytes", n_bytes);
+    RM_InfoAddFieldULongLong(info, "bloom_num_objects", n_objects);
+    RM_InfoAddFieldULongLong(info, "bloom_num_filters_across_objects", n_layers);
+    RM_InfoAddFieldULongLong(info, "bloom_num_items_across_objects", n_items);
+    RM_InfoAddFieldULongLong(info, "bloom_capacity_across_objects", n_capacity);
+}
+
+bf_facts bf_get_facts(bf v)
+{
+    if (v.fast) {
+        const bloom *b = v.fast;
+        return (bf_facts){
+            .capacity = b->spec.window ? b->spec.capacity : bloom_capacity(b),
+            .size = bloom_memory(b),
+            .layers = b->nlayers,
+            .items = b->items,
+            .bytes = bloom_memory(b),
+            .error = b->spec.error,
+            .expansion = b->spec.expansion,
+            .fixed = b->spec.fixed,
+        };
+    }
+    seen_bf_info i;
+    seen_bf_link first;
+    seen_bf_get_info(v.compat, &i);
+    bool fixed = (i.options & SEEN_BF_NOSCALING) || !i.expansion;
+    double error = 0;
+    if (seen_bf_get_link(v.compat, 0, &first) == SEEN_OK)
+        error = fixed ? first.error : first.error * 2;
+    return (bf_facts){
+        .capacity = i.capacity,
+        .size = i.size,
+        .layers = i.links,
+        .items = i.items,
+        .bytes = i.size,
+        .error = error,
+        .expansion = i.expansion,
+        .fixed = fixed,
+    };
+}
+
+/* ---- keys ----------------------------------------------------------------------------- */
+
+bf_key bf_open(rm_ctx *ctx, rm_str *name, int mode)
+{
+    bf_key k = {.key = RM_OpenKey(ctx, name, mode), .state = BF_MISSING};
+    if (!k.key || RM_KeyType(k.key) == RM_KEY_EMPTY)
+        return k;
+    k.state = BF_WRONG;
+    if (RM_KeyType(k.key) != RM_KEY_MODULE)
+        return k;
+    rm_type *t = RM_ModuleTypeGetType(k.key);
+    if (t == fast_type)
+        k.value.fast = RM_ModuleTypeGetValue(k.key);
+    else if (t == compat_type)
+        k.value.compat = RM_ModuleTypeGetValue(k.key);
+    else
+        return k;
+    k.state = BF_FOUND;
+    return k;
+}
+
+void bf_close(bf_key *k)
+{
+    if (k->key)
+        RM_CloseKey(k->key);
+    k->key = NULL;
+}
+
+void bf_set(bf_key *k, bf value)
+{
+    RM_ModuleTypeSetValue(k->key, value.fast ? fast_type : compat_type,
+                          value.fast ? (void *)value.fast : (void *)value.compat);
+    k->value = value;
+    k->state = BF_FOUND;
+    bf_facts now = bf_get_facts(value);
+    bf_account(NULL, &now);
+}
+
+void bf_release(bf v)
+{
+    bloom_free(v.fast);
+    if (v.compat)
+        seen_bf_free(v.compat);
+}
+
+/* ---- both types ----------------------------------------------------------------------- */
+
+/* Runs in any thread. */
+static void free_counted(bf v)
+{
+    bf_facts last = bf_get_facts(v);
+    bf_account(&last, NULL);
+    bf_release(v);
+}
+
+static void *counted(void *value, bf v)
+{
+    if (value) {
+        bf_facts now = bf_get_facts(v);
+        bf_account(NULL, &now);
+    }
+    return value;
+}
+
+/* 0 tells the server to free in the background whatever its threshold. */
+static size_t effort(uint64_t bytes) { return bytes > BIG ? 0 : 1; }
+
+static void digest_piece(rm_digest *md, const void *p, uint64_t len)
+{
+    for (const char *at = p; len;) {
+        size_t n = len < RDB_CHUNK ? (size_t)len : RDB_CHUNK;
+        RM_DigestAddStringBuffer(md, at, n);
+        at += n;
+        len -= n;
+    }
+}
+
+/* ---- fast ------------------------------------------------------------------------------- */
+
+static void fast_save(rm_io *io, void *value)
+{
+    const bloom *b = value;
+    size_t len = bloom_header(b, NULL, 0);
+    void *header = RM_Alloc(len);
+    bloom_header(b, header, len);
+    RM_SaveStringBuffer(io, header, len);
+    RM_Free(header);
+    const void *data;
+    uint64_t next;
+    for (uint64_t iter = 1; bloom_chunk(b, iter, RDB_CHUNK, &data, &len, &next) == 0 && len;
+         iter = next)
+        RM_SaveStringBuffer(io, data, len);
+}
+
+static void *fast_load(rm_io *io, int encver)
+{
+    bloom *b = NULL;
+    size_t len, want;
+    if (encver != 1)
+        return NULL;
+    char *piece = RM_LoadStringBuffer(io, &len);
+    int rc = piece ? bloom_load(piece, len, UINT64_MAX, &b) : SEEN_EIO;
+    RM_Free(piece);
+    if (rc != SEEN_OK) {
+        RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
+        return NULL;
+    }
+    const void *place;
+    uint64_t next;
+    for (uint64_t iter = 1;
+         bloom_chunk(b, iter, RDB_CHUNK, &place, &want, &next) == 0 && want; iter = next) {
+        piece = RM_LoadStringBuffer(io, &len);
+        bool good = piece && len == want && !RM_IsIOError(io) &&
+                    bloom_load_chunk(b, next, piece, len) == SEEN_OK;
+        RM_Free(piece);
+        if (!good) {
+            RM_LogIOError(io, "warning", "filter body is short or damaged");
+            bloom_free(b);
+            return NULL;
+        }
+    }
+    return counted(b, (bf){.fast = b});
+}
+
+static void fast_aof(rm_io *io, rm_str *key, void *value)
+{
+    const bloom *b = value;
+    size_t len = bloom_header(b, NULL, 0);
+    void *header = RM_Alloc(len);
+    bloom_header(b, header, len);
+    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
+    RM_Free(header);
+    const void *data;
+    uint64_t next;
+    for (uint64_t iter = 1;
+         bloom_chunk(b, iter, SEEN_REDIS_CHUNK, &data, &len, &next) == 0 && len;
+         iter = next)
+        RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)next, data, len);
+}
+
+static void fast_digest(rm_digest *md, void *value)
+{
+    const bloom *b = value;
+    size_t len = bloom_header(b, NULL, 0);
+    void *header = RM_Alloc(len);
+    bloom_header(b, header, len);
+    RM_DigestAddStringBuffer(md, header, len);
+    RM_Free(header);
+    for (uint32_t i = 0; i < b->nlayers; i++)
+        digest_piece(md, b->layers[i].body, b->layers[i].bytes);
+    RM_DigestEndSequence(md);
+}
+
+static size_t fast_usage(const void *value) { return bloom_memory(value); }
+static void fast_free(void *value) { free_counted((bf){.fast = value}); }
+static size_t fast_effort(rm_str *key, const void *v) { return effort(bloom_bytes(v)); }
+
+static void *fast_copy(rm_str *from, rm_str *to, const void *value)
+{
+    bloom *b = bloom_copy(value);
+    return counted(b, (bf){.fast = b});
+}
+
+/* ---- compat ------------------------------------------------------------------------------ */
+
+static void compat_save(rm_io *io, void *value)
+{
+    seen_bf_info i;
+    seen_bf_get_info(value, &i);
+    RM_SaveUnsigned(io, i.items);
+    RM_SaveUnsigned(io, i.links);
+    RM_SaveUnsigned(io, i.options);
+    RM_SaveUnsigned(io, i.expansion);
+    seen_bf_link l;
+    for (uint32_t n = 0; seen_bf_get_link(value, n, &l) == SEEN_OK; n++) {
+        RM_SaveUnsigned(io, l.entries);
+        RM_SaveDouble(io, l.error);
+        RM_SaveUnsigned(io, l.hashes);
+        RM_SaveDouble(io, l.bpe);
+        RM_SaveUnsigned(io, l.bits);
+        RM_SaveUnsigned(io, l.n2);
+        RM_SaveStringBuffer(io, l.data, l.bytes);
+        RM_SaveUnsigned(io, l.size);
+    }
+}
+
+static void *compat_load(rm_io *io, int encver)
+{
+    enum { MAX_LINKS = 65536 };
+    if (encver < 1 || encver > 4)
+        return NULL;
+    uint64_t items = RM_LoadUnsigned(io), n = RM_LoadUnsigned(io);
+    uint64_t options = encver >= 2 ? RM_LoadUnsigned(io) : 0;
+    uint64_t growth = encver >= 4 ? RM_LoadUnsigned(io) : 2;
+    if (RM_IsIOError(io) || n < 1 || n > MAX_LINKS || options > 15 ||
+        growth > UINT32_MAX)
+        return NULL;
+    seen_bf_link *links = RM_Calloc(n, sizeof *links);
+    uint64_t done = 0, sum = 0;
+    bool good = true;
+    while (done < n && good) {
+        seen_bf_link *l = &links[done++];
+        size_t len;
+        l->entries = RM_LoadUnsigned(io);
+        l->error = RM_LoadDouble(io);
+        uint64_t hashes = RM_LoadUnsigned(io);
+        l->bpe = RM_LoadDouble(io);
+        l->bits = RM_LoadUnsigned(io);
+        uint64_t n2 = RM_LoadUnsigned(io);
+        good = !RM_IsIOError(io) && hashes <= UINT32_MAX && n2 <= 63;
+        l->hashes = (uint32_t)hashes;
+        l->n2 = (uint8_t)n2;
+        if (!good)
+            break;
+        l->data = RM_LoadStringBuffer(io, &len);
+        l->size = RM_LoadUnsigned(io);
+        good = l->data && !RM_IsIOError(io);
+        /* Rounded links of old versions store 0 bits: the array tells. */
+        l->bits = l->bits ? l->bits : (uint64_t)len * 8;
+        good = good && l->bits == (uint64_t)len * 8;
+        l->bytes = len;
+        sum += l->size;
+    }
+    seen_bf *f = NULL;
+    if (good && sum == items &&
+        seen_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n, UINT64_MAX,
+                     &server_allocator, &f) != SEEN_OK) {
+        RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
+        f = NULL;
+    }
+    for (uint64_t i = 0; i < done; i++)
+        RM_Free((void *)links[i].data);
+    RM_Free(links);
+    return counted(f, (bf){.compat = f});
+}
+
+static void compat_aof(rm_io *io, rm_str *key, void *value)
+{
+    size_t len = seen_bf_header(value, NULL, 0);
+    void *header = RM_Alloc(len);
+    seen_bf_header(value, header, len);
+    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
+    RM_Free(header);
+    const void *data;
+    uint64_t next;
+    for (uint64_t iter = 1; seen_bf_chunk(value, iter, &data, &len, &next) == 0 && len;
+         iter = next)
+        RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)next, data, len);
+}
+
+static void compat_digest(rm_digest *md, void *value)
+{
+    size_t len = seen_bf_header(value, NULL, 0);
+    void *header = RM_Alloc(len);
+    seen_bf_header(value, header, len);
+    RM_DigestAddStringBuffer(md, header, len);
+    RM_Free(header);
+    seen_bf_link l;
+    for (uint32_t n = 0; seen_bf_get_link(value, n, &l) == SEEN_OK; n++)
+        digest_piece(md, l.data, l.bytes);
+    RM_DigestEndSequence(md);
+}
+
+static size_t compat_usage(const void *value)
+{
+    return bf_get_facts((bf){.compat = (seen_bf *)value}).bytes;
+}
+
+static void compat_free(void *value) { free_counted((bf){.compat = value}); }
+
+static size_t compat_effort(rm_str *key, const void *value)
+{
+    return effort(compat_usage(value));
+}
+
+static void *compat_copy(rm_str *from, rm_str *to, const void *value)
+{
+    seen_bf *f = NULL;
+    if (seen_bf_copy(value, &server_allocator, &f) != SEEN_OK)
+        return NULL;
+    return counted(f, (bf){.compat = f});
+}
+
+/* ---- registration ------------------------------------------------------------------------- */
+
+int bf_types(rm_ctx *ctx)
+{
+    rm_methods fast = {
+        .version = 3,
+        .rdb_load = fast_load,
+        .rdb_save = fast_save,
+        .aof_rewrite = fast_aof,
+        .mem_usage = fast_usage,
+        .digest = fast_digest,
+        .free = fast_free,
+        .free_effort = fast_effort,
+        .copy = fast_copy,
+    };
+    rm_methods compat = {
+        .version = 3,
+        .rdb_load = compat_load,
+        .rdb_save = compat_save,
+        .aof_rewrite = compat_aof,
+        .mem_usage = compat_usage,
+        .digest = compat_digest,
+        .free = compat_free,
+        .free_effort = compat_effort,
+        .copy = compat_copy,
+    };
+    fast_type = RM_CreateDataType(ctx, "seenbloom", 1, &fast);
+    compat_type = RM_CreateDataType(ctx, "MBbloom--", 4, &compat);
+    return fast_type && compat_type ? RM_OK : RM_ERR;
+}

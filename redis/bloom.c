@@ -1,0 +1,442 @@
+/* bloom.c - the chain: growth, batches, generations, union. Bits are libseen's. */
+#include "bloom.h"
+#include "server_memory.h"
+#include <math.h>
+#include <string.h>
+
+/* Generations of a window; one more than that is alive while the oldest fades. */
+enum { GENERATIONS = 4 };
+
+/* ---- shape ------------------------------------------------------------------------ */
+
+/* The error of layer number I, so that the sum over all layers stays below the
+ * error that was asked for. */
+static double layer_error(const bloom_spec *spec, uint32_t i)
+{
+    double whole = spec->error;
+    if (spec->window)
+        whole /= GENERATIONS + 1;
+    if (spec->fixed)
+        return whole;
+    if (spec->tightening > 0)
+        return whole * (1 - spec->tightening) * pow(spec->tightening, i);
+    return whole * 6 / (M_PI * M_PI) / ((i + 1.0) * (i + 1.0));
+}
+
+static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
+{
+    *out = (bloom_layer){.error = error, .capacity = capacity};
+    if (!(error > 0 && error < 1) || !capacity)
+        return false;
+    /* One line a key is the fastest; far below one error in ten thousand it costs
+     * several times the bits, and the textbook filter is the better one. */
+    seen_size s = {.kind = error < 1e-5 ? SEEN_CLASSIC : SEEN_LINE,
+                   .keys = capacity,
+                   .error = error};
+    if (seen_solve(&s) < 0)
+        return false;
+    out->kind = s.kind;
+    out->bits = s.bits;
+    out->bytes = s.bytes;
+    out->probes = s.probes;
+    return true;
+}
+
+bool bloom_shape_first(const bloom_spec *spec, bloom_layer *out)
+{
+    uint64_t capacity = spec->capacity;
+    if (spec->window)
+        capacity = (capacity + GENERATIONS - 1) / GENERATIONS;
+    return shape_for(capacity, layer_error(spec, 0), out);
+}
+
+/* How many layers the newest generation has. */
+static uint32_t generation_size(const bloom *b)
+{
+    uint32_t n = 1;
+    while (n < b->nlayers &&
+           b->layers[b->nlayers - 1 - n].born == b->layers[b->nlayers - 1].born)
+        n++;
+    return b->spec.window ? n : b->nlayers;
+}
+
+bool bloom_shape_next(const bloom *b, bloom_layer *out)
+{
+    const bloom_layer *last = &b->layers[b->nlayers - 1];
+    uint64_t capacity;
+    if (__builtin_mul_overflow(last->capacity, b->spec.expansion, &capacity))
+        return false;
+    return shape_for(capacity, layer_error(&b->spec, generation_size(b)), out);
+}
+
+uint64_t bloom_bytes(const bloom *b)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < b->nlayers; i++)
+        sum += b->layers[i].bytes;
+    return sum;
+}
+
+uint64_t bloom_memory(const bloom *b)
+{
+    uint64_t each = sizeof(bloom_layer) + 384; /* and libseen's handle of it */
+    return sizeof *b + b->nlayers * each + bloom_bytes(b);
+}
+
+uint64_t bloom_capacity(const bloom *b)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < b->nlayers; i++)
+        sum += b->layers[i].capacity;
+    return sum;
+}
+
+/* ---- life ------------------------------------------------------------------------- */
+
+static void layer_free(bloom_layer *l)
+{
+    seen_free(l->filter);
+    l->filter = NULL;
+    l->body = NULL;
+}
+
+/* Gives L, whose numbers are set, an empty body. */
+static int layer_make(const bloom_spec *spec, bloom_layer *l)
+{
+    l->filter = NULL;
+    if (l->kind != SEEN_LINE && l->kind != SEEN_CLASSIC && l->kind != SEEN_BLOCK)
+        return BLOOM_DIFFER;
+    /* Bits and probes given and no keys: it is never full, the chain counts. */
+    seen_spec want = {.kind = (seen_kind)l->kind,
+                      .bits = l->bits,
+                      .probes = l->probes,
+                      .seed = spec->seed,
+                      .alloc = server_allocator};
+    int rc = seen_new(&want, &l->filter);
+    if (rc < 0)
+        return rc == SEEN_ENOMEM ? BLOOM_NOMEM : BLOOM_DIFFER;
+    size_t len;
+    l->body = seen_body(l->filter, 0, &len);
+    if (l->body && len == l->bytes)
+        return BLOOM_OK;
+    layer_free(l);
+    return BLOOM_DIFFER;
+}
+
+bloom *bloom_shell(const bloom_spec *spec)
+{
+    bloom *b = RM_Calloc(1, sizeof *b);
+    b->spec = *spec;
+    return b;
+}
+
+int bloom_append(bloom *b, const bloom_layer *l)
+{
+    bloom_layer made = *l;
+    int rc = layer_make(&b->spec, &made);
+    if (rc != BLOOM_OK)
+        return rc;
+    b->layers = RM_Realloc(b->layers, (b->nlayers + 1) * sizeof *b->layers);
+    b->layers[b->nlayers++] = made;
+    return BLOOM_OK;
+}
+
+static int append_within(bloom *b, const bloom_layer *l, const bloom_limit *lim)
+{
+    if (bloom_bytes(b) + l->bytes > lim->max_bytes(lim->ctx))
+        return BLOOM_TOOBIG;
+    return bloom_append(b, l);
+}
+
+int bloom_new(const bloom_spec *spec, int64_t now, const bloom_limit *lim, bloom **out)
+{
+    bloom_layer first;
+    if (!bloom_shape_first(spec, &first))
+        return BLOOM_TOOBIG;
+    bloom *b = bloom_shell(spec);
+    first.born = spec->window ? now : 0;
+    int rc = append_within(b, &first, lim);
+    if (rc == BLOOM_OK)
+        *out = b;
+    else
+        bloom_free(b);
+    return rc;
+}
+
+void bloom_free(bloom *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->nlayers; i++)
+        layer_free(&b->layers[i]);
+    RM_Free(b->layers);
+    RM_Free(b);
+}
+
+static int append_copy(bloom *b, const bloom_layer *l)
+{
+    int rc = bloom_append(b, l);
+    if (rc == BLOOM_OK)
+        memcpy(b->layers[b->nlayers - 1].body, l->body, l->bytes);
+    return rc;
+}
+
+bloom *bloom_copy(const bloom *b)
+{
+    bloom *c = bloom_shell(&b->spec);
+    c->items = b->items;
+    for (uint32_t i = 0; i < b->nlayers; i++)
+        if (append_copy(c, &b->layers[i]) != BLOOM_OK) {
+            bloom_free(c);
+            return NULL;
+        }
+    return c;
+}
+
+/* ---- asking ----------------------------------------------------------------------- */
+
+/* Keys of one round: their hashes and where their answers go. Answered ones are
+ * taken out as layer after layer is asked. */
+enum { ROUND = 256 };
+typedef struct round {
+    uint64_t h[ROUND];
+    uint16_t at[ROUND];
+    size_t n;
+} round_t;
+
+static void round_start(round_t *r, const bloom *b, const seen_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        r->h[i] = seen_hash_seeded(b->spec.seed, keys[i].data, keys[i].len);
+        r->at[i] = (uint16_t)i;
+    }
+    r->n = n;
+}
+
+/* Takes out entries from FROM on whose GONE is set. */
+static void round_keep(round_t *r, size_t from, const bool *gone)
+{
+    size_t kept = from;
+    for (size_t i = from; i < r->n; i++)
+        if (!gone[i - from]) {
+            r->h[kept] = r->h[i];
+            r->at[kept++] = r->at[i];
+        }
+    r->n = kept;
+}
+
+/* Asks layer L for all keys of R; notes the found ones and takes them out. */
+static void round_ask(round_t *r, const bloom_layer *l, bool *found)
+{
+    bool in[ROUND];
+    seen_has_hashes(l->filter, r->h, r->n, in);
+    for (size_t i = 0; i < r->n; i++)
+        found[r->at[i]] |= in[i];
+    round_keep(r, 0, in);
+}
+
+static int64_t generation_length(const bloom *b)
+{
+    return (int64_t)(b->spec.window / GENERATIONS);
+}
+
+/* Whether layer I may still hold keys added less than a window ago. */
+static bool alive(const bloom *b, uint32_t i, int64_t now)
+{
+    if (!b->spec.window)
+        return true;
+    int64_t end = b->layers[i].born + generation_length(b);
+    for (uint32_t j = i + 1; j < b->nlayers; j++)
+        if (b->layers[j].born != b->layers[i].born) {
+            if (b->layers[j].born < end)
+                end = b->layers[j].born;
+            break;
+        }
+    return end + (int64_t)b->spec.window > now;
+}
+
+void bloom_has_many(const bloom *b, const seen_key *keys, size_t n, int64_t now,
+                    bool *found)
+{
+    memset(found, 0, n);
+    for (size_t at = 0; at < n; at += ROUND) {
+        round_t r;
+        round_start(&r, b, keys + at, n - at < ROUND ? n - at : ROUND);
+        for (uint32_t i = b->nlayers; i-- > 0 && r.n;)
+            if (alive(b, i, now))
+                round_ask(&r, &b->layers[i], found + at);
+    }
+}
+
+/* ---- adding ----------------------------------------------------------------------- */
+
+static int grow(bloom *b, const bloom_limit *lim)
+{
+    bloom_layer next;
+    if (b->spec.fixed)
+        return BLOOM_FULL;
+    if (!bloom_shape_next(b, &next))
+        return BLOOM_TOOBIG;
+    next.born = b->layers[b->nlayers - 1].born;
+    return append_within(b, &next, lim);
+}
+
+/* Adds one round. Returns how many of its N keys were taken. */
+static size_t add_round(bloom *b, const seen_key *keys, size_t n, int64_t now,
+                        const bloom_limit *lim, bool *fresh, bool *changed, int *why)
+{
+    round_t r;
+    bool there[ROUND] = {false}, past[ROUND] = {false}, dup[ROUND];
+    round_start(&r, b, keys, n);
+    uint32_t elders = b->nlayers - generation_size(b);
+    for (uint32_t i = b->nlayers - 1; i-- > elders && r.n;)
+        round_ask(&r, &b->layers[i], there);
+    /* What an earlier generation knows is not new, but is added again: that is what
+     * keeps it alive. */
+    if (elders) {
+        round_t p = r;
+        for (uint32_t i = elders; i-- > 0 && p.n;)
+            if (alive(b, i, now))
+                round_ask(&p, &b->layers[i], past);
+    }
+    size_t taken = n, next = 0;
+    while (next < r.n) {
+        bloom_layer *top = &b->layers[b->nlayers - 1];
+        uint64_t room = top->capacity > top->count ? top->capacity - top->count : 0;
+        if (!room) {
+            seen_has_hashes(top->filter, r.h + next, r.n - next, dup);
+            for (size_t i = next; i < r.n; i++)
+                there[r.at[i]] |= dup[i - next];
+            round_keep(&r, next, dup);
+            if (next == r.n)
+                break;
+            int rc = grow(b, lim);
+            if (rc != BLOOM_OK) {
+                *why = rc;
+                taken = r.at[next];
+                break;
+            }
+            *changed = true;
+            continue;
+        }
+        size_t m = r.n - next < room ? r.n - next : (size_t)room;
+        uint64_t new = 0;
+        seen_add_hashes(top->filter, r.h + next, m, dup);
+        for (size_t i = 0; i < m; i++) {
+            there[r.at[next + i]] |= dup[i];
+            new += !dup[i];
+        }
+        top->count += new;
+        b->items += new;
+        *changed |= new > 0;
+        next += m;
+    }
+    for (size_t i = 0; i < taken; i++)
+        fresh[i] = !there[i] && !past[i];
+    return taken;
+}
+
+size_t bloom_add_many(bloom *b, const seen_key *keys, size_t n, int64_t now,
+                      const bloom_limit *lim, bool *fresh, bool *changed, int *why)
+{
+    size_t at = 0;
+    while (at < n) {
+        size_t m = n - at < ROUND ? n - at : ROUND;
+        size_t taken = add_round(b, keys + at, m, now, lim, fresh + at, changed, why);
+        at += taken;
+        if (taken < m)
+            break;
+    }
+    return at;
+}
+
+/* ---- forgetting ------------------------------------------------------------------- */
+
+bool bloom_due(const bloom *b, int64_t now)
+{
+    return b->spec.window && now - b->layers[b->nlayers - 1].born >= generation_length(b);
+}
+
+int bloom_rotate(bloom *b, int64_t now)
+{
+    bloom_layer fresh;
+    if (!b->spec.window || !bloom_shape_first(&b->spec, &fresh))
+        return BLOOM_DIFFER;
+    uint32_t gone = 0;
+    while (gone < b->nlayers && !alive(b, gone, now)) {
+        b->items -= b->layers[gone].count;
+        layer_free(&b->layers[gone++]);
+    }
+    b->nlayers -= gone;
+    memmove(b->layers, b->layers + gone, b->nlayers * sizeof *b->layers);
+    fresh.born = now;
+    return bloom_append(b, &fresh);
+}
+
+/* ---- union ------------------------------------------------------------------------ */
+
+static bool same_shape(const bloom_layer *x, const bloom_layer *y)
+{
+    return x->bits == y->bits && x->probes == y->probes && x->kind == y->kind;
+}
+
+/* The layer of DST, among its first N, that can take all of L without breaking its
+ * promise; N if there is none. */
+static uint32_t room_for(const bloom *dst, uint32_t n, const bloom_layer *l)
+{
+    for (uint32_t i = n; i-- > 0;) {
+        const bloom_layer *d = &dst->layers[i];
+        if (same_shape(d, l) && d->count + l->count <= d->capacity)
+            return i;
+    }
+    return n;
+}
+
+int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim)
+{
+    const bloom_spec *x = &dst->spec, *y = &src->spec;
+    if (dst == src)
+        return BLOOM_OK;
+    if (x->seed != y->seed || x->window || y->window)
+        return BLOOM_DIFFER;
+    /* First everything that can fail: places are taken and copies made, and given
+     * back if memory is out, so that there is never half a union. */
+    const uint32_t before = dst->nlayers;
+    uint32_t *into = RM_Calloc(src->nlayers, sizeof *into), i;
+    int rc = BLOOM_OK;
+    for (i = 0; i < src->nlayers && rc == BLOOM_OK; i++) {
+        const bloom_layer *l = &src->layers[i];
+        into[i] = room_for(dst, before, l);
+        if (into[i] < before)
+            dst->layers[into[i]].count += l->count;
+        else if (l->count && bloom_bytes(dst) + l->bytes > lim->max_bytes(lim->ctx))
+            rc = BLOOM_TOOBIG;
+        else if (l->count)
+            rc = append_copy(dst, l);
+    }
+    if (rc != BLOOM_OK) {
+        while (i-- > 0)
+            if (into[i] < before)
+                dst->layers[into[i]].count -= src->layers[i].count;
+        while (dst->nlayers > before)
+            layer_free(&dst->layers[--dst->nlayers]);
+        RM_Free(into);
+        return rc;
+    }
+    for (i = 0; i < src->nlayers; i++) {
+        const bloom_layer *l = &src->layers[i];
+        dst->items += l->count;
+        if (into[i] == before)
+            continue;
+        uint8_t *to = dst->layers[into[i]].body;
+        for (uint64_t j = 0; j < l->bytes; j++)
+            to[j] |= l->body[j];
+    }
+    /* The newest layer stays the newest: it is the one that is added to. */
+    bloom_layer top = dst->layers[before - 1];
+    memmove(&dst->layers[before - 1], &dst->layers[before],
+            (dst->nlayers - before) * sizeof top);
+    dst->layers[dst->nlayers - 1] = top;
+    RM_Free(into);
+    return BLOOM_OK;
+}

@@ -1,0 +1,97 @@
+/* bloom.h - the fast filter behind BF.*: a chain of libseen layers, oldest first,
+ * that grows. (Filters in RedisBloom's layout are seen_bf of seen_redis.h.)
+ *
+ * New keys go to the newest layer, a question goes to all of them; a key is hashed
+ * once. Each layer has exactly the bits and probes written in its description, so
+ * the bytes mean the same in every version.
+ *
+ * With a window the chain is cut into generations, each a quarter of the window
+ * long. A key added (or added again) less than a window ago answers yes for certain;
+ * one not added again is forgotten at the latest after one window and a quarter,
+ * when the generation that holds it is dropped whole. The clock is always given by
+ * the caller, and what the bits become depends on the calls alone: that keeps
+ * replicas equal. */
+#ifndef SEEN_REDIS_BLOOM_H
+#define SEEN_REDIS_BLOOM_H
+#include "seen.h"
+
+typedef struct bloom_layer {
+    seen_filter *filter;
+    uint8_t *body; /* of the filter */
+    uint64_t bytes, bits;
+    uint64_t capacity, count;
+    double error;
+    uint32_t probes;
+    uint32_t kind; /* seen_kind: line, block or classic */
+    int64_t born;  /* window: when its generation began, in ms */
+} bloom_layer;
+
+typedef struct bloom_spec {
+    bool fixed;         /* NONSCALING */
+    double error;       /* of the whole chain */
+    uint64_t capacity;  /* of the first layer; with a window: keys in one window */
+    uint32_t expansion; /* capacity of the next layer over the newest one's */
+    double tightening;  /* error of the next layer over the newest one's; 0: layer
+                           i has 6/pi^2/i^2 of the error, which is cheaper */
+    uint64_t seed;
+    uint64_t window;    /* ms; 0: never forget */
+} bloom_spec;
+
+typedef struct bloom {
+    bloom_spec spec;
+    uint64_t items; /* keys that were new when added */
+    uint32_t nlayers;
+    bloom_layer *layers;
+} bloom;
+
+enum {
+    BLOOM_OK = 0,
+    BLOOM_FULL = -1,    /* fixed, and its capacity is reached */
+    BLOOM_NOMEM = -2,
+    BLOOM_TOOBIG = -3,  /* would exceed the limit given */
+    BLOOM_DIFFER = -4   /* filters that cannot be merged */
+};
+
+/* The bytes one filter may take, asked only when it is about to grow. */
+typedef struct bloom_limit {
+    uint64_t (*max_bytes)(void *ctx);
+    void *ctx;
+} bloom_limit;
+
+/* A filter with one empty layer. BLOOM_OK, or a code and no filter. */
+int bloom_new(const bloom_spec *spec, int64_t now, const bloom_limit *lim, bloom **out);
+/* One without layers, for loaders. */
+bloom *bloom_shell(const bloom_spec *spec);
+void bloom_free(bloom *b);
+bloom *bloom_copy(const bloom *b); /* NULL if memory is out */
+
+/* Appends a layer of L's shape, empty, from memory of its own; L->body is not looked
+ * at. BLOOM_OK, BLOOM_NOMEM, or BLOOM_DIFFER if the shape contradicts itself. */
+int bloom_append(bloom *b, const bloom_layer *l);
+
+/* The shape of the first layer, and of the one to come; false if there is none. */
+bool bloom_shape_first(const bloom_spec *spec, bloom_layer *out);
+bool bloom_shape_next(const bloom *b, bloom_layer *out);
+
+uint64_t bloom_bytes(const bloom *b);    /* of all layers */
+uint64_t bloom_memory(const bloom *b);   /* all of it */
+uint64_t bloom_capacity(const bloom *b); /* of all layers */
+
+/* Adds keys in order and sets fresh[i] to whether key i was new. Returns how many
+ * were taken; if fewer than N, *why is the code for the next one. *CHANGED is set if
+ * anything in the filter is different now. */
+size_t bloom_add_many(bloom *b, const seen_key *keys, size_t n, int64_t now,
+                      const bloom_limit *lim, bool *fresh, bool *changed, int *why);
+void bloom_has_many(const bloom *b, const seen_key *keys, size_t n, int64_t now,
+                    bool *found);
+
+/* Whether a write at NOW must begin a new generation, and doing so: forgets the
+ * generations that ended a window ago. Masters only; replicas are told. */
+bool bloom_due(const bloom *b, int64_t now);
+int bloom_rotate(bloom *b, int64_t now);
+
+/* Adds all keys of SRC to DST: layers of equal shape that fit into one are united,
+ * others are kept beside. The error of the result is at most the sum of both. */
+int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim);
+
+#endif

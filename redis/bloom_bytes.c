@@ -1,0 +1,320 @@
+/* bloom_bytes.c - fast filters to bytes and back; every byte read is hostile. */
+#include "bloom_bytes.h"
+#include "module_api.h"
+#include <endian.h>
+#include <string.h>
+
+/* Enough for a filter grown forty times by one layer of its own size, and small enough
+ * that a header cannot ask for a million tiny layers. */
+enum { MAX_LAYERS = 65536 };
+
+#define BF_MAGIC "seenBF1\n"
+#define CF_MAGIC "seenCF1\n"
+enum { MAGIC = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
+
+/* ---- little-endian fields ----------------------------------------------------------- */
+
+typedef struct out {
+    uint8_t *p;
+} out;
+
+static void put64(out *o, uint64_t v)
+{
+    v = htole64(v);
+    memcpy(o->p, &v, 8);
+    o->p += 8;
+}
+
+static void put_double(out *o, double d)
+{
+    uint64_t v;
+    memcpy(&v, &d, 8);
+    put64(o, v);
+}
+
+static uint64_t get64(const uint8_t **p)
+{
+    uint64_t v;
+    memcpy(&v, *p, 8);
+    *p += 8;
+    return le64toh(v);
+}
+
+static double get_double(const uint8_t **p)
+{
+    uint64_t v = get64(p);
+    double d;
+    memcpy(&d, &v, 8);
+    return d;
+}
+
+/* ---- a virtual string of bodies ----------------------------------------------------- */
+
+typedef struct body {
+    uint8_t *p;
+    uint64_t len;
+} body;
+typedef body body_at(const void *filter, uint32_t i);
+
+static body bloom_body(const void *filter, uint32_t i)
+{
+    const bloom *b = filter;
+    return (body){b->layers[i].body, b->layers[i].bytes};
+}
+
+static body cuckoo_body(const void *filter, uint32_t i)
+{
+    const cuckoo *c = filter;
+    return (body){c->subs[i].slots, cuckoo_sub_bytes(c, &c->subs[i])};
+}
+
+static int chunk_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
+                    size_t chunk, const void **data, size_t *len, uint64_t *next)
+{
+    *data = NULL;
+    *len = 0;
+    *next = 0;
+    if (iter < 1)
+        return SEEN_EINVAL;
+    uint64_t skip = iter - 1;
+    for (uint32_t i = 0; i < n; i++) {
+        body b = at(filter, i);
+        if (skip < b.len) {
+            *data = b.p + skip;
+            *len = b.len - skip < chunk ? (size_t)(b.len - skip) : chunk;
+            *next = iter + *len;
+            return SEEN_OK;
+        }
+        skip -= b.len;
+    }
+    return skip ? SEEN_EINVAL : SEEN_OK;
+}
+
+/* The place of LEN bytes that end at ITER - 1. */
+static int place_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
+                    size_t len, uint8_t **to)
+{
+    if (iter < 1 || iter - 1 < len)
+        return SEEN_ERANGE;
+    uint64_t skip = iter - 1 - len;
+    for (uint32_t i = 0; i < n; i++) {
+        body b = at(filter, i);
+        if (skip < b.len) {
+            *to = b.p + skip;
+            return len <= b.len - skip ? SEEN_OK : SEEN_ETOOBIG;
+        }
+        skip -= b.len;
+    }
+    return SEEN_ERANGE;
+}
+
+/* ---- BF ------------------------------------------------------------------------------ */
+
+bool bloom_is_header(const void *p, size_t len)
+{
+    return len >= MAGIC && !memcmp(p, BF_MAGIC, MAGIC);
+}
+
+size_t bloom_header(const bloom *b, void *buf, size_t size)
+{
+    size_t need = BF_FIXED + (size_t)b->nlayers * BF_LAYER + SUM;
+    if (size < need)
+        return need;
+    out o = {buf};
+    memcpy(o.p, BF_MAGIC, MAGIC);
+    o.p += MAGIC;
+    put64(&o, b->nlayers);
+    put64(&o, b->spec.fixed);
+    put64(&o, b->items);
+    put_double(&o, b->spec.error);
+    put64(&o, b->spec.capacity);
+    put64(&o, b->spec.expansion);
+    put_double(&o, b->spec.tightening);
+    put64(&o, b->spec.seed);
+    put64(&o, b->spec.window);
+    put64(&o, 0);
+    for (uint32_t i = 0; i < b->nlayers; i++) {
+        const bloom_layer *l = &b->layers[i];
+        put64(&o, (uint64_t)l->kind << 32 | l->probes);
+        put64(&o, l->bits);
+        put64(&o, l->bytes);
+        put64(&o, l->capacity);
+        put64(&o, l->count);
+        put_double(&o, l->error);
+        put64(&o, (uint64_t)l->born);
+    }
+    put64(&o, seen_hash_seeded(0, buf, need - SUM));
+    return need;
+}
+
+static bool rate(double d) { return d > 0 && d < 1; }
+
+int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result)
+{
+    const uint8_t *p = bytes;
+    if (!bloom_is_header(p, len) || len < BF_FIXED + BF_LAYER + SUM)
+        return SEEN_EFORMAT;
+    const uint8_t *sum = p + len - SUM;
+    if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
+        return SEEN_EFORMAT;
+    p += MAGIC;
+    uint64_t n = get64(&p), fixed = get64(&p), items = get64(&p);
+    bloom_spec spec = {.fixed = fixed == 1, .error = get_double(&p)};
+    spec.capacity = get64(&p);
+    uint64_t expansion = get64(&p);
+    spec.expansion = (uint32_t)expansion;
+    spec.tightening = get_double(&p);
+    spec.seed = get64(&p);
+    spec.window = get64(&p);
+    uint64_t zero = get64(&p);
+    if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM || fixed > 1 ||
+        !rate(spec.error) || !spec.capacity || expansion > UINT32_MAX ||
+        (!spec.fixed && !expansion) || !(spec.tightening >= 0 && spec.tightening < 1) ||
+        spec.window > INT64_MAX / 4 || zero)
+        return SEEN_EFORMAT;
+    bloom *b = bloom_shell(&spec);
+    int rc = SEEN_OK;
+    uint64_t total = 0, counted = 0;
+    int64_t born = INT64_MIN;
+    for (uint64_t i = 0; i < n && rc == SEEN_OK; i++) {
+        bloom_layer l = {0};
+        uint64_t word = get64(&p);
+        l.kind = (uint32_t)(word >> 32);
+        l.probes = (uint32_t)word;
+        l.bits = get64(&p);
+        l.bytes = get64(&p);
+        l.capacity = get64(&p);
+        l.count = get64(&p);
+        l.error = get_double(&p);
+        l.born = (int64_t)get64(&p);
+        if (l.bytes > max_bytes - total || l.bytes > (uint64_t)1 << 46)
+            rc = SEEN_ETOOBIG;
+        else if (!rate(l.error) || !l.capacity || !l.bits || l.born < born ||
+                 l.born > INT64_MAX / 4 || l.born < 0 ||
+                 __builtin_add_overflow(counted, l.count, &counted))
+            rc = SEEN_EFORMAT;
+        else {
+            int made = bloom_append(b, &l);
+            rc = made == BLOOM_OK      ? SEEN_OK
+                 : made == BLOOM_NOMEM ? SEEN_ENOMEM
+                                       : SEEN_EFORMAT;
+        }
+        total += l.bytes;
+        born = l.born;
+    }
+    if (rc == SEEN_OK && counted != items)
+        rc = SEEN_EFORMAT;
+    if (rc != SEEN_OK) {
+        bloom_free(b);
+        return rc;
+    }
+    b->items = items;
+    *result = b;
+    return SEEN_OK;
+}
+
+int bloom_chunk(const bloom *b, uint64_t iter, size_t chunk, const void **data,
+                size_t *len, uint64_t *next)
+{
+    return chunk_of(b, b->nlayers, bloom_body, iter, chunk, data, len, next);
+}
+
+int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len)
+{
+    uint8_t *to;
+    int rc = place_of(b, b->nlayers, bloom_body, iter, len, &to);
+    if (rc == SEEN_OK)
+        memcpy(to, data, len);
+    return rc;
+}
+
+/* ---- CF ------------------------------------------------------------------------------ */
+
+bool cuckoo_is_header(const void *p, size_t len)
+{
+    return len >= MAGIC && !memcmp(p, CF_MAGIC, MAGIC);
+}
+
+size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
+{
+    size_t need = CF_FIXED + (size_t)c->nsubs * CF_SUB + SUM;
+    if (size < need)
+        return need;
+    out o = {buf};
+    memcpy(o.p, CF_MAGIC, MAGIC);
+    o.p += MAGIC;
+    put64(&o, c->nsubs);
+    put64(&o, c->items);
+    put64(&o, c->deletes);
+    put64(&o, c->buckets);
+    put64(&o, c->bucket_size);
+    put64(&o, c->max_iterations);
+    put64(&o, c->expansion);
+    put64(&o, c->seed);
+    for (uint32_t i = 0; i < c->nsubs; i++)
+        put64(&o, c->subs[i].buckets);
+    put64(&o, seen_hash_seeded(0, buf, need - SUM));
+    return need;
+}
+
+static bool power(uint64_t n) { return n && !(n & (n - 1)) && n <= (uint64_t)1 << 40; }
+
+int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **result)
+{
+    const uint8_t *p = bytes;
+    if (!cuckoo_is_header(p, len) || len < CF_FIXED + CF_SUB + SUM)
+        return SEEN_EFORMAT;
+    const uint8_t *sum = p + len - SUM;
+    if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
+        return SEEN_EFORMAT;
+    p += MAGIC;
+    uint64_t n = get64(&p), items = get64(&p), deletes = get64(&p), buckets = get64(&p);
+    uint64_t bucket_size = get64(&p), iterations = get64(&p), expansion = get64(&p);
+    uint64_t seed = get64(&p);
+    if (n < 1 || n > MAX_LAYERS || len != CF_FIXED + n * CF_SUB + SUM ||
+        !power(buckets) || bucket_size < 1 || bucket_size > 255 || iterations < 1 ||
+        iterations > 65535 || expansion > 32768)
+        return SEEN_EFORMAT;
+    cuckoo *c = cuckoo_shell(buckets, (uint32_t)bucket_size, (uint32_t)iterations,
+                             (uint32_t)expansion, seed);
+    int rc = SEEN_OK;
+    for (uint64_t i = 0; i < n && rc == SEEN_OK; i++) {
+        cuckoo_sub s = {.buckets = get64(&p)};
+        if (!power(s.buckets))
+            rc = SEEN_EFORMAT;
+        else if (cuckoo_sub_bytes(c, &s) > max_bytes - cuckoo_bytes(c))
+            rc = SEEN_ETOOBIG;
+        else if (!cuckoo_append(c, s.buckets))
+            rc = SEEN_ENOMEM;
+    }
+    if (rc != SEEN_OK) {
+        cuckoo_free(c);
+        return rc;
+    }
+    c->items = items;
+    c->deletes = deletes;
+    *result = c;
+    return SEEN_OK;
+}
+
+int cuckoo_chunk(const cuckoo *c, uint64_t iter, size_t chunk, const void **data,
+                 size_t *len, uint64_t *next)
+{
+    return chunk_of(c, c->nsubs, cuckoo_body, iter, chunk, data, len, next);
+}
+
+int cuckoo_load_chunk(cuckoo *c, uint64_t iter, const void *data, size_t len)
+{
+    uint8_t *to;
+    int rc = place_of(c, c->nsubs, cuckoo_body, iter, len, &to);
+    if (rc != SEEN_OK)
+        return rc;
+    memcpy(to, data, len);
+    /* Loads count their slots when the last piece of a sub-filter is in. */
+    for (uint32_t i = 0; i < c->nsubs; i++) {
+        cuckoo_sub *s = &c->subs[i];
+        if (to + len == s->slots + cuckoo_sub_bytes(c, s))
+            cuckoo_recount(c, s);
+    }
+    return SEEN_OK;
+}

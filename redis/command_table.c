@@ -1,0 +1,231 @@
+/* command_table.c - the commands as data. */
+#include "command_table.h"
+#include "bf_commands.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Arguments of COMMAND DOCS, as the server wants them: arrays that end with zeroes. */
+#define KEY {.name = "key", .type = RM_ARG_KEY}
+#define ITEM {.name = "item", .type = RM_ARG_STRING}
+#define ITEMS {.name = "item", .type = RM_ARG_STRING, .flags = RM_ARG_MULTIPLE}
+#define NUMBER(n) {.name = n, .type = RM_ARG_INTEGER}
+#define OPTION(n, t, k) {.name = n, .type = k, .token = t, .flags = RM_ARG_OPTIONAL}
+#define WORD(n, t) OPTION(n, t, RM_ARG_TOKEN)
+#define END {0}
+
+static const rm_arg a_key[] = {KEY, END};
+static const rm_arg a_item[] = {KEY, ITEM, END};
+static const rm_arg a_items[] = {KEY, ITEMS, END};
+static const rm_arg a_iter[] = {KEY, NUMBER("iterator"), END};
+static const rm_arg a_load[] = {KEY, NUMBER("iterator"),
+                                {.name = "data", .type = RM_ARG_STRING}, END};
+static const rm_arg layouts[] = {
+    {.name = "fast", .type = RM_ARG_TOKEN, .token = "FAST"},
+    {.name = "compat", .type = RM_ARG_TOKEN, .token = "COMPAT"},
+    END,
+};
+#define LAYOUT                                                                         \
+    {.name = "layout", .type = RM_ARG_ONEOF, .token = "LAYOUT",                        \
+     .flags = RM_ARG_OPTIONAL, .subargs = layouts}
+#define COMMON                                                                         \
+    OPTION("seconds", "WINDOW", RM_ARG_INTEGER),                                       \
+        OPTION("ratio", "TIGHTENING", RM_ARG_DOUBLE),                                  \
+        OPTION("seed", "SEED", RM_ARG_STRING), LAYOUT
+
+static const rm_arg a_bf_reserve[] = {
+    KEY,
+    {.name = "error_rate", .type = RM_ARG_DOUBLE},
+    NUMBER("capacity"),
+    OPTION("expansion", "EXPANSION", RM_ARG_INTEGER),
+    WORD("nonscaling", "NONSCALING"),
+    COMMON,
+    END,
+};
+static const rm_arg item_block[] = {ITEMS, END};
+#define ITEMS_BLOCK                                                                    \
+    {.name = "items", .type = RM_ARG_BLOCK, .token = "ITEMS", .subargs = item_block}
+static const rm_arg a_bf_insert[] = {
+    KEY,
+    OPTION("capacity", "CAPACITY", RM_ARG_INTEGER),
+    OPTION("error", "ERROR", RM_ARG_DOUBLE),
+    OPTION("expansion", "EXPANSION", RM_ARG_INTEGER),
+    WORD("nocreate", "NOCREATE"),
+    WORD("nonscaling", "NONSCALING"),
+    COMMON,
+    OPTION("capacity", "VALIDATESCALETO", RM_ARG_INTEGER),
+    ITEMS_BLOCK,
+    END,
+};
+static const rm_arg info_fields[] = {
+    {.name = "capacity", .type = RM_ARG_TOKEN, .token = "CAPACITY"},
+    {.name = "size", .type = RM_ARG_TOKEN, .token = "SIZE"},
+    {.name = "filters", .type = RM_ARG_TOKEN, .token = "FILTERS"},
+    {.name = "items", .type = RM_ARG_TOKEN, .token = "ITEMS"},
+    {.name = "expansion", .type = RM_ARG_TOKEN, .token = "EXPANSION"},
+    {.name = "error", .type = RM_ARG_TOKEN, .token = "ERROR"},
+    {.name = "tightening", .type = RM_ARG_TOKEN, .token = "TIGHTENING"},
+    {.name = "maxscaledcapacity", .type = RM_ARG_TOKEN, .token = "MAXSCALEDCAPACITY"},
+    END,
+};
+static const rm_arg a_bf_info[] = {
+    KEY,
+    {.name = "field", .type = RM_ARG_ONEOF, .flags = RM_ARG_OPTIONAL,
+     .subargs = info_fields},
+    END,
+};
+static const rm_arg a_merge[] = {
+    {.name = "destination", .type = RM_ARG_KEY},
+    {.name = "source", .type = RM_ARG_KEY, .key_spec = 1, .flags = RM_ARG_MULTIPLE},
+    END,
+};
+static const rm_arg a_rotate[] = {KEY, NUMBER("milliseconds"), END};
+static const rm_arg a_cf_reserve[] = {
+    KEY,
+    NUMBER("capacity"),
+    OPTION("bucketsize", "BUCKETSIZE", RM_ARG_INTEGER),
+    OPTION("maxiterations", "MAXITERATIONS", RM_ARG_INTEGER),
+    OPTION("expansion", "EXPANSION", RM_ARG_INTEGER),
+    OPTION("seed", "SEED", RM_ARG_STRING),
+    LAYOUT,
+    END,
+};
+static const rm_arg a_cf_insert[] = {
+    KEY, OPTION("capacity", "CAPACITY", RM_ARG_INTEGER), WORD("nocreate", "NOCREATE"),
+    ITEMS_BLOCK, END,
+};
+
+static const rm_key_spec reads[] = {
+    {.flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 1, .find = 2, .keystep = 1},
+    {0},
+};
+static const rm_key_spec writes[] = {
+    {.flags = RM_SPEC_RW | RM_SPEC_INSERT, .begin = 2, .pos = 1,
+     .find = 2, .keystep = 1},
+    {0},
+};
+static const rm_key_spec merges[] = {
+    {.flags = RM_SPEC_RW | RM_SPEC_INSERT, .begin = 2, .pos = 1,
+     .find = 2, .keystep = 1},
+    {.flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 2, .find = 2,
+     .lastkey = -1, .keystep = 1},
+    {0},
+};
+
+#define READ "readonly fast"
+#define READ_SLOW "readonly"
+#define WRITE "write deny-oom fast"
+#define WRITE_SLOW "write deny-oom"
+
+static const struct row {
+    const char *name;
+    rm_command *run;
+    const char *flags;
+    int arity;
+    const rm_arg *args;
+    const char *since, *complexity, *summary;
+} rows[] = {
+    {"BF.RESERVE", bf_reserve, WRITE_SLOW, -4, a_bf_reserve, "0.1.0", "O(1)",
+     "Creates an empty Bloom filter of a given capacity and error rate"},
+    {"BF.ADD", bf_add, WRITE, 3, a_item, "0.1.0", "O(layers)",
+     "Adds an item to a Bloom filter, making the filter if it does not exist"},
+    {"BF.MADD", bf_madd, WRITE, -3, a_items, "0.1.0", "O(items * layers)",
+     "Adds items to a Bloom filter, making the filter if it does not exist"},
+    {"BF.INSERT", bf_insert, WRITE_SLOW, -3, a_bf_insert, "0.1.0", "O(items * layers)",
+     "Adds items to a Bloom filter, which is made as the options say if it does not "
+     "exist"},
+    {"BF.EXISTS", bf_exists, READ, 3, a_item, "0.1.0", "O(layers)",
+     "Tells whether an item was added to a Bloom filter; 0 if there is no filter"},
+    {"BF.MEXISTS", bf_mexists, READ, -3, a_items, "0.1.0", "O(items * layers)",
+     "Tells for each item whether it was added; 0 if there is no filter"},
+    {"BF.HAS", bf_has, READ, -3, a_items, "0.1.0", "O(items * layers)",
+     "As BF.MEXISTS, but an error if there is no filter"},
+    {"BF.INFO", bf_info_command, READ, -2, a_bf_info, "0.1.0", "O(layers)",
+     "Describes a Bloom filter"},
+    {"BF.CARD", bf_card, READ, 2, a_key, "0.1.0", "O(layers)",
+     "Counts the items that were new when they were added"},
+    {"BF.MERGE", bf_merge, WRITE_SLOW, -3, a_merge, "0.1.0", "O(bytes of all filters)",
+     "Makes a Bloom filter the union of itself and others"},
+    {"BF.SCANDUMP", bf_scandump, READ_SLOW, 3, a_iter, "0.1.0", "O(bytes sent)",
+     "Sends the next piece of a filter's bytes"},
+    {"BF.LOADCHUNK", bf_loadchunk, WRITE_SLOW, 4, a_load, "0.1.0", "O(bytes received)",
+     "Takes a piece that BF.SCANDUMP sent"},
+    {"BF.DEBUG", bf_debug, READ, 2, a_key, "0.1.0", "O(layers)",
+     "Describes every layer of a Bloom filter"},
+    {"BF.ROTATE", bf_rotate, WRITE_SLOW, 3, a_rotate, "0.1.0", "O(layers)",
+     "Begins the next generation of a filter with a window; masters send it to replicas"},
+    {"CF.RESERVE", cf_reserve, WRITE_SLOW, -3, a_cf_reserve, "0.1.0", "O(1)",
+     "Creates an empty cuckoo filter of a given capacity"},
+    {"CF.ADD", cf_add, WRITE, 3, a_item, "0.1.0", "O(filters + iterations)",
+     "Adds an item to a cuckoo filter, making the filter if it does not exist"},
+    {"CF.ADDNX", cf_addnx, WRITE, 3, a_item, "0.1.0", "O(filters + iterations)",
+     "Adds an item to a cuckoo filter if it is not there"},
+    {"CF.INSERT", cf_insert, WRITE_SLOW, -4, a_cf_insert, "0.1.0",
+     "O(items * (filters + iterations))", "Adds items to a cuckoo filter"},
+    {"CF.INSERTNX", cf_insertnx, WRITE_SLOW, -4, a_cf_insert, "0.1.0",
+     "O(items * (filters + iterations))",
+     "Adds those items to a cuckoo filter that are not there"},
+    {"CF.EXISTS", cf_exists, READ, 3, a_item, "0.1.0", "O(filters)",
+     "Tells whether an item is in a cuckoo filter"},
+    {"CF.MEXISTS", cf_mexists, READ, -3, a_items, "0.1.0", "O(items * filters)",
+     "Tells for each item whether it is in a cuckoo filter"},
+    {"CF.COUNT", cf_count, READ, 3, a_item, "0.1.0", "O(filters)",
+     "Counts how often an item was added to a cuckoo filter"},
+    {"CF.DEL", cf_del, "write fast", 3, a_item, "0.1.0", "O(filters)",
+     "Takes one occurrence of an item out of a cuckoo filter"},
+    {"CF.COMPACT", cf_compact, "write", 2, a_key, "0.1.0", "O(bytes of the filter)",
+     "Moves items to elder sub-filters and drops empty ones"},
+    {"CF.INFO", cf_info_command, READ, 2, a_key, "0.1.0", "O(filters)",
+     "Describes a cuckoo filter"},
+    {"CF.SCANDUMP", cf_scandump, READ_SLOW, 3, a_iter, "0.1.0", "O(bytes sent)",
+     "Sends the next piece of a filter's bytes"},
+    {"CF.LOADCHUNK", cf_loadchunk, WRITE_SLOW, 4, a_load, "0.1.0", "O(bytes received)",
+     "Takes a piece that CF.SCANDUMP sent"},
+    {"CF.DEBUG", cf_debug, READ, 2, a_key, "0.1.0", "O(filters)",
+     "Describes a cuckoo filter in one line"},
+};
+
+static bool is(const char *x, const char *y) { return !strcmp(x, y); }
+
+static int describe(rm_ctx *ctx, const struct row *r, bool acl)
+{
+    static const rm_info_version version = {1, 16, sizeof(rm_key_spec), sizeof(rm_arg)};
+    if (!RM_GetCommand)
+        return RM_OK;
+    rm_cmd *cmd = RM_GetCommand(ctx, r->name);
+    bool write = !strncmp(r->flags, "write", 5);
+    rm_command_info info = {
+        .version = &version,
+        .summary = r->summary,
+        .complexity = r->complexity,
+        .since = r->since,
+        .arity = r->arity,
+        .key_specs = is(r->name, "BF.MERGE") ? merges : write ? writes : reads,
+        .args = r->args,
+    };
+    if (cmd && RM_SetCommandInfo && RM_SetCommandInfo(cmd, &info) != RM_OK)
+        return RM_ERR;
+    if (cmd && acl && RM_SetCommandACLCategories) {
+        char categories[64];
+        snprintf(categories, sizeof categories, "%s %s%s",
+                 r->name[0] == 'B' ? "bloom" : "cuckoo", write ? "write" : "read",
+                 strstr(r->flags, "fast") ? " fast" : "");
+        RM_SetCommandACLCategories(cmd, categories);
+    }
+    return RM_OK;
+}
+
+int commands_register(rm_ctx *ctx)
+{
+    bool acl = RM_AddACLCategory && RM_AddACLCategory(ctx, "bloom") == RM_OK &&
+               RM_AddACLCategory(ctx, "cuckoo") == RM_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *r = &rows[i];
+        int last = is(r->name, "BF.MERGE") ? -1 : 1;
+        if (RM_CreateCommand(ctx, r->name, r->run, r->flags, 1, last, 1) != RM_OK ||
+            describe(ctx, r, acl) != RM_OK) {
+            RM_Log(ctx, "warning", "the server refuses command %s", r->name);
+            return RM_ERR;
+        }
+    }
+    return RM_OK;
+}

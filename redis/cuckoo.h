@@ -1,0 +1,78 @@
+/* cuckoo.h - the fast filter behind CF.*: fingerprints in buckets, so keys can be
+ * deleted and counted. (Filters in RedisBloom's layout are seen_cf of seen_redis.h.)
+ *
+ * Fingerprints have two bytes and buckets four slots: an error of 0.012% a
+ * sub-filter; sub-filters at least double, so there are few, and the error stays
+ * below 0.3% at any size. libseen's cuckoo kind answers yes and no; this one also
+ * counts.
+ *
+ * A multiset as RedisBloom's: every add stores one more fingerprint, COUNT counts
+ * them, DEL takes one away. Deterministic: equal commands give equal bytes. */
+#ifndef SEEN_REDIS_CUCKOO_H
+#define SEEN_REDIS_CUCKOO_H
+#include "seen.h"
+
+typedef struct cuckoo_sub {
+    uint64_t buckets; /* a power of two */
+    uint64_t used;    /* slots in use */
+    uint8_t *slots;   /* buckets * bucket_size * 2 bytes, little-endian */
+} cuckoo_sub;
+
+typedef struct cuckoo {
+    uint32_t nsubs;
+    cuckoo_sub *subs;  /* oldest first */
+    uint64_t buckets;  /* of the first sub-filter */
+    uint64_t items, deletes;
+    uint32_t bucket_size, max_iterations, expansion;
+    uint64_t seed;
+} cuckoo;
+
+enum {
+    CUCKOO_ADDED = 1,
+    CUCKOO_THERE = 0,
+    CUCKOO_FULL = -1,       /* may not grow */
+    CUCKOO_EXPANDED = -2,   /* grew as often as allowed */
+    CUCKOO_NOMEM = -3,
+    CUCKOO_TOOBIG = -4      /* would exceed the limit */
+};
+
+/* What may be asked of a growing filter. */
+typedef struct cuckoo_limits {
+    uint32_t max_subs;
+    uint64_t (*max_bytes)(void *ctx); /* asked only when about to grow */
+    void *ctx;
+} cuckoo_limits;
+
+/* The shape that CAPACITY keys need, in buckets. */
+uint64_t cuckoo_buckets_for(uint64_t capacity, uint32_t bucket_size);
+
+/* An empty filter with one sub-filter; NULL if memory is out. */
+cuckoo *cuckoo_new(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
+                   uint32_t expansion, uint64_t seed);
+/* The same without sub-filters, for loaders. */
+cuckoo *cuckoo_shell(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
+                     uint32_t expansion, uint64_t seed);
+/* Appends a sub-filter of BUCKETS; false if memory is out. */
+bool cuckoo_append(cuckoo *c, uint64_t buckets);
+void cuckoo_free(cuckoo *c);
+cuckoo *cuckoo_copy(const cuckoo *c);
+
+/* Buckets of sub-filter number I by the growth rule; 0 if it cannot be. */
+uint64_t cuckoo_sub_buckets(const cuckoo *c, uint32_t i);
+uint64_t cuckoo_sub_bytes(const cuckoo *c, const cuckoo_sub *s);
+uint64_t cuckoo_bytes(const cuckoo *c); /* of all sub-filters */
+
+/* Adds KEY; with UNIQUE only if it is not there. One of CUCKOO_... */
+int cuckoo_add(cuckoo *c, seen_key key, bool unique, const cuckoo_limits *lim);
+uint64_t cuckoo_count(const cuckoo *c, seen_key key);
+void cuckoo_has_many(const cuckoo *c, const seen_key *keys, size_t n, bool *found);
+bool cuckoo_remove(cuckoo *c, seen_key key);
+
+/* Moves fingerprints of younger sub-filters into free slots of elder ones and drops
+ * the youngest ones that got empty. Returns whether anything changed. */
+bool cuckoo_compact(cuckoo *c);
+
+/* Counts the slots in use, after the bytes were loaded. */
+void cuckoo_recount(cuckoo *c, cuckoo_sub *s);
+
+#endif

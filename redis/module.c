@@ -1,0 +1,43 @@
+/* module.c - where the server enters: name, types, commands, settings, INFO.
+ *
+ * The module calls itself "bf", as RedisBloom and valkey-bloom do: settings and INFO
+ * fields keep their names, and two of the three can never be loaded together. */
+#include "module_api.h"
+#include "bf_value.h"
+#include "cf_value.h"
+#include "command_table.h"
+#include "settings.h"
+#include <stdio.h>
+
+#define MODULE_VERSION                                                                 \
+    (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
+
+static void info(rm_info *i, int for_crash_report)
+{
+    bf_info(i);
+    cf_info(i);
+}
+
+/* Redis looks for this name; Valkey tries its own first and then this one. */
+__attribute__((visibility("default"))) int RedisModule_OnLoad(void *ctx, void **argv,
+                                                              int argc);
+
+int RedisModule_OnLoad(void *ctx, void **argv, int argc)
+{
+    const char *missing = rm_load(ctx);
+    if (missing) {
+        fprintf(stderr, "seen: this server is too old: it has no RedisModule_%s\n", missing);
+        return RM_ERR;
+    }
+    if (RM_IsModuleNameBusy("bf")) {
+        fprintf(stderr, "seen: a module with BF commands is already loaded\n");
+        return RM_ERR;
+    }
+    RM_SetModuleAttribs(ctx, "bf", MODULE_VERSION, 1);
+    RM_SetModuleOptions(ctx, RM_HANDLE_IO_ERRORS);
+    if (bf_types(ctx) != RM_OK || cf_types(ctx) != RM_OK ||
+        commands_register(ctx) != RM_OK)
+        return RM_ERR;
+    RM_RegisterInfoFunc(ctx, info);
+    return settings_load(ctx, (rm_str **)argv, argc);
+}

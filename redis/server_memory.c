@@ -1,0 +1,66 @@
+/* server_memory.c - zeroed, aligned bodies out of the server's allocator. */
+#include "server_memory.h"
+#include "settings.h"
+
+void *body_new(size_t size)
+{
+    enum { ALIGN = 64, ROOM = ALIGN + sizeof(void *) };
+    if (size > PTRDIFF_MAX - ROOM)
+        return NULL;
+    void *raw;
+    if (RM_TryCalloc) {
+        raw = RM_TryCalloc(1, size + ROOM);
+    } else {
+        /* Calloc of Redis 7.0 ends the server when memory is out. Only a size that
+         * was just given once is asked of it. */
+        void *probe = RM_TryAlloc ? RM_TryAlloc(size + ROOM) : NULL;
+        if (RM_TryAlloc && !probe)
+            return NULL;
+        RM_Free(probe);
+        raw = RM_Calloc(1, size + ROOM);
+    }
+    if (!raw)
+        return NULL;
+    uintptr_t p = ((uintptr_t)raw + ROOM - 1) & ~(uintptr_t)(ALIGN - 1);
+    ((void **)p)[-1] = raw;
+    return (void *)p;
+}
+
+void body_free(void *p)
+{
+    if (p)
+        RM_Free(((void **)p)[-1]);
+}
+
+static rm_ctx *limited;
+static uint64_t held_bytes;
+static bool refused;
+
+void server_allowance_begin(rm_ctx *ctx, uint64_t held)
+{
+    limited = ctx;
+    held_bytes = held;
+    refused = false;
+}
+
+bool server_allowance_end(void)
+{
+    limited = NULL;
+    return refused;
+}
+
+static void *allocate(void *ctx, size_t size, size_t align)
+{
+    if (align > 64)
+        return NULL;
+    /* The limit takes time to find out, so small pieces are not weighed. */
+    if (limited && size > 4096 && held_bytes + size > memory_limit(limited)) {
+        refused = true;
+        return NULL;
+    }
+    return body_new(size);
+}
+
+static void release(void *ctx, void *p, size_t size) { body_free(p); }
+
+const seen_allocator server_allocator = {allocate, release, NULL};

@@ -1,0 +1,237 @@
+"""Real servers for the tests: started on free loopback ports, stopped at the end.
+
+A tiny RESP client shows replies exactly as sent: simple strings as Simple, errors as
+Err, booleans, nil and maps as Python knows them. Tests print TAP through ok() and
+done()."""
+import atexit
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("BUILD", "build")
+MODULE = os.path.abspath(os.path.join(BUILD, "seen.so"))
+
+_run = 0
+_failed = 0
+
+
+def ok(good, words, note=None):
+    global _run, _failed
+    _run += 1
+    print(("ok" if good else "not ok"), _run, "-", words, flush=True)
+    if not good:
+        _failed += 1
+        if note is not None:
+            print("#", repr(note)[:500], flush=True)
+    return good
+
+
+def same(got, want, words):
+    return ok(got == want and type(got) == type(want), words, {"got": got, "want": want})
+
+
+def done():
+    print("1..%d" % _run)
+    sys.exit(_failed != 0)
+
+
+def skip_all(why):
+    print("1..0 # SKIP", why)
+    sys.exit(0)
+
+
+if not shutil.which("redis-server"):
+    skip_all("package redis-server is not installed")
+if not os.path.exists(MODULE):
+    skip_all("the module was not built")
+
+
+class Simple(str):
+    pass
+
+
+class Err(str):
+    pass
+
+
+class Map(dict):
+    pass
+
+
+class Client:
+    """One connection. c("BF.ADD", "k", "x") sends and reads; send() and read() apart
+    make a pipeline."""
+
+    def __init__(self, port, timeout=60):
+        self.s = socket.create_connection(("127.0.0.1", port), timeout)
+        self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.f = self.s.makefile("rb")
+
+    def send(self, *words):
+        out = [b"*%d\r\n" % len(words)]
+        for w in words:
+            if not isinstance(w, bytes):
+                w = str(w).encode()
+            out.append(b"$%d\r\n%s\r\n" % (len(w), w))
+        self.s.sendall(b"".join(out))
+
+    def read(self):
+        line = self.f.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server went away")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"+":
+            return Simple(rest.decode())
+        if kind == b"-":
+            return Err(rest.decode())
+        if kind == b":":
+            return int(rest)
+        if kind == b",":
+            return float(rest)
+        if kind == b"#":
+            return rest == b"t"
+        if kind == b"_":
+            return None
+        if kind in b"$=":
+            n = int(rest)
+            if n < 0:
+                return None
+            return self.f.read(n + 2)[:-2]
+        if kind in b"*~>":
+            n = int(rest)
+            return None if n < 0 else [self.read() for _ in range(n)]
+        if kind == b"%":
+            return Map((self.read(), self.read()) for _ in range(int(rest)))
+        raise ValueError(line)
+
+    def __call__(self, *words):
+        self.send(*words)
+        return self.read()
+
+    def line(self, text):
+        return self(*text.split())
+
+    def info(self, field):
+        for row in self("INFO", "everything").decode(errors="replace").splitlines():
+            if row.startswith(field + ":"):
+                return row.split(":", 1)[1]
+        return None
+
+    def close(self):
+        self.f.close()
+        self.s.close()
+
+
+_taken = set()
+
+
+def free_port(also=0):
+    """A port nobody listens on; ALSO is an offset that must be free too."""
+    while True:
+        s = socket.socket()
+        s.bind(("127.0.0.1", 0))
+        p = s.getsockname()[1]
+        s.close()
+        # Ports above 55535 have no cluster bus port.
+        if p > 50000 or p in _taken:
+            p = 20000 + (p * 7919 + len(_taken) * 13) % 30000
+        try:
+            for q in {p, p + also}:
+                t = socket.socket()
+                t.bind(("127.0.0.1", q))
+                t.close()
+        except OSError:
+            _taken.add(p)
+            continue
+        if p not in _taken:
+            _taken.add(p)
+            return p
+
+
+class Server:
+    all = []
+
+    def __init__(self, *options, module=True, args=(), cluster=False):
+        self.dir = tempfile.mkdtemp(prefix="seen-redis-")
+        self.port = free_port(10000 if cluster else 0)
+        self.options = ["--port", str(self.port), "--dir", self.dir, "--save", "",
+                        "--bind", "127.0.0.1", "--enable-debug-command", "yes",
+                        "--repl-diskless-sync-delay", "0", "--logfile",
+                        os.path.join(self.dir, "log")]
+        if cluster:
+            self.options += ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
+        self.options += [str(o) for o in options]
+        if module:
+            self.options += ["--loadmodule", MODULE] + [str(a) for a in args]
+        self.start()
+        Server.all.append(self)
+
+    def start(self):
+        self.process = subprocess.Popen(["redis-server"] + self.options,
+                                        stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        self.wait()
+
+    def wait(self, seconds=30):
+        """Until it answers and has loaded its data."""
+        end = time.time() + seconds
+        while time.time() < end:
+            try:
+                c = Client(self.port)
+                if c("PING") == "PONG":
+                    return
+                c.close()
+            except OSError:
+                pass
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise RuntimeError("server did not start: " + self.log()[-800:])
+
+    def client(self):
+        return Client(self.port)
+
+    def log(self):
+        with open(os.path.join(self.dir, "log"), errors="replace") as f:
+            return f.read()
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def kill(self, how=signal.SIGKILL):
+        if self.alive():
+            self.process.send_signal(how)
+            self.process.wait()
+
+    def restart(self):
+        self.kill(signal.SIGTERM)
+        self.start()
+
+
+@atexit.register
+def _stop():
+    for s in Server.all:
+        s.kill()
+        shutil.rmtree(s.dir, ignore_errors=True)
+
+
+def on_signal(*_):
+    sys.exit(1)
+
+
+signal.signal(signal.SIGTERM, on_signal)
+signal.signal(signal.SIGINT, on_signal)
+
+
+def until(what, seconds=30):
+    end = time.time() + seconds
+    while time.time() < end:
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
