@@ -324,6 +324,84 @@ SEEN_API int seen_flush(seen_filter *f);
 /* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. */
 SEEN_API int seen_verify(const seen_filter *f);
 
+/* ---- other systems' filters --------------------------------------------------------- */
+
+/* Filters of other systems are opened, asked and added to where they stand, bit for
+ * bit as their own library would, and written back in their own form: the calls above
+ * work on them (seen_add, seen_has, seen_get_stats, seen_describe, seen_save, ...; no
+ * hashes, no merge, no rebuild). docs/foreign.md lists the formats. */
+
+enum {                      /* what can be done with a format */
+    SEEN_FORMAT_KNOWN = 1,  /* recognised from its bytes */
+    SEEN_FORMAT_ADD = 2,    /* keys can be added */
+    SEEN_FORMAT_NEW = 4,    /* made fresh */
+    SEEN_FORMAT_WRITE = 8,  /* written back */
+    SEEN_FORMAT_REMOVE = 16 /* keys can be removed */
+};
+
+typedef struct seen_format {
+    const char *name;    /* "guava" */
+    const char *about;   /* "Guava BloomFilter.writeTo (Java)" */
+    const char *to_open; /* what must be said to open it, "m, seeds"; "" if nothing */
+    const char *to_make; /* and to make it, "keys, error"; "" if it cannot be made */
+    unsigned can;        /* SEEN_FORMAT_* */
+} seen_format;
+
+/* All formats, in an array of *N. */
+SEEN_API const seen_format *const *seen_formats(size_t *n);
+
+enum {                     /* flags of seen_params */
+    SEEN_HASH_UNSIGNED = 1, /* mmh3.hash(..., signed=False) */
+    SEEN_BITS_MSB = 2,      /* raw arrays: bit 0 is the top bit of byte 0 */
+    SEEN_BITS_LSB = 4,      /* raw arrays: bit 0 is the low bit of byte 0 */
+    SEEN_GUAVA_OLD = 8,     /* k as Guava up to 33.3 chose it */
+    SEEN_NONSCALING = 16    /* RedisBloom: never append a link */
+};
+
+/* What the bytes do not say, or how a new filter shall be. Zero: not given. */
+typedef struct seen_params {
+    uint64_t keys;         /* n: capacity, entries, expected insertions */
+    double error;          /* p */
+    uint64_t bits;         /* m */
+    uint32_t probes;       /* k */
+    uint32_t bits_per_key; /* LevelDB */
+    const uint32_t *seeds; /* mmh3: one hash each; NULL: 0 .. k-1 */
+    uint32_t seeds_n;
+    uint32_t expansion;    /* RedisBloom; 0: 2 */
+    unsigned flags;        /* SEEN_HASH_UNSIGNED, ... */
+    int row_group;         /* of a Parquet file, 1 is the first; 0: all */
+    /* How a key becomes the bytes that are hashed: "bytes" (default) as they are;
+     * from text: "utf8", "utf16" (Java's chars), "int32", "int64", "float", "double". */
+    const char *type;
+    const char *column;    /* of a Parquet file, "a.b" for nested ones */
+    seen_allocator alloc;
+    uint64_t reserved[4];
+} seen_params;
+
+/* Opens PATH as FORMAT, or as the format its bytes show if FORMAT is NULL. PARAMS may
+ * be NULL. MODE as in seen_open; with SEEN_WRITE what would lengthen the file is
+ * SEEN_EFULL (load and save instead). SEEN_EFORMAT names the field that is wrong. */
+SEEN_API int seen_open_foreign(const char *path, const char *format,
+                               const seen_params *params, unsigned mode,
+                               seen_filter **out);
+/* The same from memory: read-only in place without SEEN_LOAD, a copy with it. */
+SEEN_API int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
+                                     const seen_params *params, unsigned mode,
+                                     seen_filter **out);
+/* An empty filter of that format. */
+SEEN_API int seen_new_foreign(const char *format, const seen_params *params,
+                              seen_filter **out);
+
+/* The format whose bytes these are, NULL if they do not show one. */
+SEEN_API const seen_format *seen_recognise(const void *bytes, size_t len);
+/* The format of F, NULL if it is a native filter. */
+SEEN_API const seen_format *seen_format_of(const seen_filter *f);
+
+/* F's bits in the container of another FORMAT, "native" for our own (Parquet only),
+ * where the same keys go to the same bits in both. SEEN_EKIND otherwise: bits cannot be
+ * converted without the keys, and seen_reason() says what to do. */
+SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
+
 /* ---- bitmap: an exact set of integers below a bound ------------------------------------- */
 
 typedef struct seen_bitmap seen_bitmap;

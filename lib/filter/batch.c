@@ -9,10 +9,16 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "hash/hash.h"
+#include "hash/oldhash.h"
 #include <string.h>
 
 #define GROUP 16
 #define WINDOW 64
+
+static inline uint64_t key_hash(const seen_filter *f, const void *key, size_t len)
+{
+    return f->xxh64 ? sn_xxh64(key, len, f->seed) : sn_hash(f->seed, key, len);
+}
 
 static inline uint64_t added_now(const sn_layer *l)
 {
@@ -141,7 +147,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
                 for (size_t i = 0; i < m; i++)
-                    slot[i] = sn_hash(f->seed, keys[ahead + i].data, keys[ahead + i].len);
+                    slot[i] = key_hash(f, keys[ahead + i].data, keys[ahead + i].len);
             if (f->touch)
                 touch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
@@ -211,7 +217,7 @@ static size_t add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *has
         if (keys) {
             uint64_t *own = scratch + chunk;
             for (size_t j = 0; j < m; j++)
-                own[j] = sn_hash(f->seed, keys[i + j].data, keys[i + j].len);
+                own[j] = key_hash(f, keys[i + j].data, keys[i + j].len);
             h = own;
         }
         add_by_region(l, h, m, scratch);
@@ -224,6 +230,8 @@ static size_t add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *has
 
 static inline int may_add(seen_filter *f)
 {
+    if (f->foreign)
+        return sn_outside_refuse(f, "takes no hashes");
     if (!sn_newest(f)->twin->add)
         return sn_fail(SEEN_EKIND, "a %s filter is static: build a new one from all keys",
                        sn_newest(f)->kind->name);
@@ -232,6 +240,8 @@ static inline int may_add(seen_filter *f)
 
 size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
 {
+    if (f->foreign)
+        return sn_outside_add(f, keys, n, dup);
     if (may_add(f) < 0)
         return 0;
     size_t done = dup ? 0 : add_bulk(f, keys, NULL, n);
@@ -248,7 +258,10 @@ size_t seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 
 void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
 {
-    roll(f, NULL, keys, NULL, n, found);
+    if (f->foreign)
+        sn_foreign_has(f->foreign, keys, n, found);
+    else
+        roll(f, NULL, keys, NULL, n, found);
 }
 
 void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
@@ -258,7 +271,7 @@ void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fo
 
 uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
 {
-    return sn_hash(f->seed, key, len);
+    return key_hash(f, key, len);
 }
 
 uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len)
@@ -288,6 +301,8 @@ bool seen_has_hash(const seen_filter *f, uint64_t h)
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
 {
+    if (f->foreign)
+        return sn_outside_refuse(f, "takes no hashes");
     if (!sn_newest(f)->kind->remove)
         return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
                        sn_newest(f)->kind->name);
@@ -303,17 +318,23 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
 
 int seen_add(seen_filter *f, const void *key, size_t len)
 {
-    return seen_add_hash(f, sn_hash(f->seed, key, len));
+    if (f->foreign)
+        return sn_outside_add_one(f, key, len);
+    return seen_add_hash(f, key_hash(f, key, len));
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
-    return seen_has_hash(f, sn_hash(f->seed, key, len));
+    if (f->foreign)
+        return sn_outside_has_one(f, key, len);
+    return seen_has_hash(f, key_hash(f, key, len));
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)
 {
-    return seen_remove_hash(f, sn_hash(f->seed, key, len));
+    if (f->foreign)
+        return sn_outside_remove(f, key, len);
+    return seen_remove_hash(f, key_hash(f, key, len));
 }
 
 int seen_add_str(seen_filter *f, const char *s) { return seen_add(f, s, strlen(s)); }

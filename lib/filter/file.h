@@ -10,6 +10,8 @@ enum {
     SN_PAGE = 4096,
     SN_PIECE_LOG2 = 20,
 };
+/* The hash of the keys. */
+enum { SN_HASH_XXH3 = 1, SN_HASH_XXH64 = 2 };
 #define SN_PIECE ((uint64_t)1 << SN_PIECE_LOG2)
 #define SN_MAGIC "\x89seen\r\n\x1a"
 

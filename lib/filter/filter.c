@@ -77,6 +77,7 @@ void seen_free(seen_filter *f)
         return;
     if (f->map && f->writable)
         seen_flush(f);
+    sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
     if (f->map && f->map_owned)
@@ -103,6 +104,8 @@ int sn_may_change(seen_filter *f)
 
 int seen_clear(seen_filter *f)
 {
+    if (f->foreign)
+        return sn_outside_clear(f);
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
         return sn_fail(SEEN_EKIND, "a %s filter is static", sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
@@ -129,6 +132,8 @@ int seen_clear(seen_filter *f)
 int seen_copy(const seen_filter *f, seen_filter **out)
 {
     *out = NULL;
+    if (f->foreign)
+        return sn_outside_copy(f, out);
     seen_filter *g = sn_filter_alloc(&f->alloc);
     if (!g)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter");
@@ -136,6 +141,7 @@ int seen_copy(const seen_filter *f, seen_filter **out)
     g->kind = f->kind;
     g->probes = f->probes;
     g->seed = f->seed;
+    g->xxh64 = f->xxh64;
     g->keys = f->keys;
     g->error = f->error;
     for (uint32_t i = 0; i < f->layers; i++) {
@@ -153,7 +159,7 @@ int seen_copy(const seen_filter *f, seen_filter **out)
 
 static int same_shape(const seen_filter *a, const seen_filter *b)
 {
-    if (a->seed != b->seed)
+    if (a->seed != b->seed || a->xxh64 != b->xxh64)
         return sn_fail(SEEN_EMISMATCH, "the seeds of the hash differ");
     if (a->layers != b->layers)
         return sn_fail(SEEN_EMISMATCH, "one has %u layers, the other %u", a->layers,
@@ -187,6 +193,8 @@ static int add_batch(void *into, const uint64_t *h, size_t n)
 
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
+    if (dst->foreign || src->foreign)
+        return sn_outside_refuse(dst->foreign ? dst : src, "cannot be merged");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
     int rc = sn_may_change(dst);
@@ -226,6 +234,8 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
 int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
 {
     *out = NULL;
+    if (f->foreign)
+        return sn_outside_refuse(f, "does not hold its keys: rebuild it from them");
     for (uint32_t i = 0; i < f->layers; i++)
         if (!f->layer[i].kind->each_hash)
             return sn_fail(SEEN_EKIND, "a %s filter does not hold its keys' hashes: rebuild "

@@ -4,6 +4,7 @@
  * a layer that has reached its capacity is never written again. */
 #ifndef SN_FILTER_H
 #define SN_FILTER_H
+#include "foreign/foreign.h"
 #include "kind/kind.h"
 
 /* A first layer of one key that doubles passes 2^64 keys before this. */
@@ -15,6 +16,7 @@ struct seen_filter {
     seen_kind kind;   /* of every layer */
     uint32_t probes;  /* k wanted for new layers; 0: the best */
     uint64_t seed;
+    bool xxh64;       /* keys are hashed with XXH64, as Parquet does, not XXH3 */
     uint64_t keys;    /* as expected; 0: unknown */
     double error;     /* as promised for the whole */
     bool touch;       /* some layer is larger than the caches that prefetch helps */
@@ -28,6 +30,8 @@ struct seen_filter {
     bool writable, dirty;
     uint64_t missed;  /* removes that found nothing */
     char *path;       /* of the file behind it, for messages */
+
+    sn_foreign *foreign; /* another system's filter: then there are no layers here */
 };
 
 static inline sn_layer *sn_newest(const seen_filter *f)
@@ -54,6 +58,17 @@ void sn_settle(seen_filter *f);
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
 /* The error that a first layer may use of the ERROR promised for the whole. */
 double sn_first_share(const seen_spec *spec, double error);
+
+/* ---- outside.c: the same calls on another system's filter ---- */
+size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup);
+int sn_outside_add_one(seen_filter *f, const void *key, size_t len);
+bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len);
+int sn_outside_remove(seen_filter *f, const void *key, size_t len);
+int sn_outside_copy(const seen_filter *f, seen_filter **out);
+int sn_outside_clear(seen_filter *f);
+int sn_outside_flush(seen_filter *f);
+/* SEEN_EKIND: WHAT is not for other systems' filters. */
+int sn_outside_refuse(const seen_filter *f, const char *what);
 
 /* ---- filter.c ---- */
 seen_filter *sn_filter_alloc(const seen_allocator *a);

@@ -47,7 +47,8 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         return sn_fail(SEEN_EDAMAGED, "the header's checksum does not fit: it was damaged");
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
         REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
-    if (sn_le32(p + SN_AT_HASH) != 1)
+    uint32_t hash = sn_le32(p + SN_AT_HASH);
+    if (hash != SN_HASH_XXH3 && hash != SN_HASH_XXH64)
         REFUSE("hash %u is not known", sn_le32(p + SN_AT_HASH));
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
         REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
@@ -110,6 +111,7 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
         REFUSE("the bodies do not fill the file");
     f->flags |= sn_le32(p + SN_AT_FLAGS);
     f->seed = sn_le64(p + SN_AT_SEED);
+    f->xxh64 = sn_le32(p + SN_AT_HASH) == SN_HASH_XXH64;
     f->error = sn_le_double(p + SN_AT_ERROR);
     f->keys = sn_le64(p + SN_AT_KEYS);
     f->kind = f->layer[layers - 1].shape.kind;
@@ -163,7 +165,7 @@ int seen_open_bytes(const void *bytes, size_t len, seen_filter **out)
 
 int seen_verify(const seen_filter *f)
 {
-    if (!f->map || f->dirty)
+    if (!f->map || f->dirty || f->foreign)
         return 0; /* nothing vouches for these bits */
     const uint8_t *sum = f->map + sn_sums_at(f->layers);
     for (uint32_t i = 0; i < f->layers; i++) {

@@ -36,7 +36,7 @@ void sn_header_make(const seen_filter *f, uint8_t *p)
     sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
     sn_put64(p + SN_AT_HEADER_LEN, len);
     sn_put64(p + SN_AT_SEED, f->seed);
-    sn_put32(p + SN_AT_HASH, 1);
+    sn_put32(p + SN_AT_HASH, f->xxh64 ? SN_HASH_XXH64 : SN_HASH_XXH3);
     sn_put32(p + SN_AT_LAYERS, f->layers);
     sn_put_double(p + SN_AT_ERROR, f->error);
     sn_put64(p + SN_AT_KEYS, f->keys);
@@ -70,6 +70,8 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
                void *ctx)
 {
     static const uint8_t zero[SN_PAGE];
+    if (f->foreign)
+        return sn_foreign_write(f->foreign, &(sn_sink){sink, ctx});
     uint64_t len = sn_header_len(f);
     uint8_t *header = sn_alloc(&f->alloc, len);
     if (!header)
@@ -120,6 +122,8 @@ int sn_mark_dirty(seen_filter *f)
 /* Bodies first, then the header that vouches for them. */
 int seen_flush(seen_filter *f)
 {
+    if (f->foreign)
+        return sn_outside_flush(f);
     if (!f->map || !f->writable || !f->dirty)
         return 0;
     if (msync(f->map, f->map_len, MS_SYNC) < 0)

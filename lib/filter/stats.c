@@ -8,6 +8,8 @@ uint64_t seen_seed(const seen_filter *f) { return f->seed; }
 
 uint64_t seen_added(const seen_filter *f)
 {
+    if (f->foreign)
+        return f->foreign->added;
     uint64_t n = 0;
     for (uint32_t i = 0; i < f->layers; i++)
         n += __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
@@ -16,6 +18,8 @@ uint64_t seen_added(const seen_filter *f)
 
 uint64_t seen_bytes(const seen_filter *f)
 {
+    if (f->foreign)
+        return f->foreign->len;
     uint64_t n = 0;
     for (uint32_t i = 0; i < f->layers; i++)
         n += f->layer[i].len;
@@ -24,6 +28,12 @@ uint64_t seen_bytes(const seen_filter *f)
 
 double seen_error_predicted(const seen_filter *f)
 {
+    if (f->foreign) {
+        const sn_bits *b = &f->foreign->bits;
+        double n = (double)f->foreign->added;
+        return b->m ? pow(-expm1(-(double)b->k * n / (double)b->m), b->k)
+                    : f->foreign->error;
+    }
     double clear = 1;
     for (uint32_t i = 0; i < f->layers; i++)
         clear *= 1 - f->layer[i].kind->error_at(&f->layer[i].shape,
@@ -55,6 +65,11 @@ double seen_lost_expected(const seen_filter *f)
 
 void seen_get_stats(const seen_filter *f, seen_stats *out)
 {
+    if (f->foreign) {
+        sn_foreign_stats(f->foreign, out);
+        out->mapped = f->map != NULL;
+        return;
+    }
     const sn_layer *newest = sn_newest(f);
     *out = (seen_stats){
         .kind = newest->kind->id,
@@ -97,6 +112,8 @@ static void human(char *buf, size_t size, uint64_t bytes)
 
 int seen_describe(const seen_filter *f, char *buf, size_t size)
 {
+    if (f->foreign)
+        return sn_foreign_describe(f->foreign, buf, size);
     seen_stats s;
     char bytes[32], keys[64];
     seen_get_stats(f, &s);

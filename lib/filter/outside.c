@@ -1,0 +1,383 @@
+/* outside.c - the handle around another system's filter: its files, its copies, and
+ * the way from and to native filters. What the bits mean is lib/foreign's. */
+#include "filter/filter.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const seen_format *const *seen_formats(size_t *n)
+{
+    /* The public part is the first member of every table. */
+    *n = sn_formats_n;
+    return (const seen_format *const *)(const void *)sn_formats;
+}
+
+const seen_format *seen_recognise(const void *bytes, size_t len)
+{
+    const sn_format *f = sn_format_of(bytes, len);
+    return f ? &f->pub : NULL;
+}
+
+const seen_format *seen_format_of(const seen_filter *f)
+{
+    return f->foreign ? &f->foreign->format->pub : NULL;
+}
+
+/* ---- a handle around it -------------------------------------------------------------- */
+
+static int wrap(sn_foreign *o, seen_filter **out)
+{
+    seen_filter *f = sn_filter_alloc(&o->alloc);
+    if (!f)
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+    f->kind = SEEN_FOREIGN;
+    f->foreign = o;
+    f->error = o->error;
+    f->keys = o->capacity;
+    f->writable = o->writable;
+    *out = f;
+    return SEEN_OK;
+}
+
+static const seen_allocator *alloc_of(const seen_params *params)
+{
+    static const seen_allocator system;
+    return params ? &params->alloc : &system;
+}
+
+int seen_new_foreign(const char *format, const seen_params *params, seen_filter **out)
+{
+    sn_foreign *o;
+    *out = NULL;
+    if (!format)
+        return sn_fail(SEEN_EINVAL, "which format?");
+    int rc = sn_foreign_new(format, params, alloc_of(params), &o);
+    if (rc == SEEN_OK && (rc = wrap(o, out)) < 0)
+        sn_foreign_free(o);
+    return rc;
+}
+
+/* Opens bytes that belong to the caller, or with LOAD a copy of them. */
+static int open_bytes(uint8_t *bytes, uint64_t len, bool load, bool writable,
+                      const char *format, const seen_params *params, seen_filter **out)
+{
+    const seen_allocator *a = alloc_of(params);
+    sn_foreign *o;
+    uint8_t *copy = NULL;
+    if (load) {
+        copy = sn_body_alloc(a, len);
+        if (!copy)
+            return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)len);
+        if (len)
+            memcpy(copy, bytes, len);
+        bytes = copy;
+    }
+    int rc = sn_foreign_open(bytes, len, load, writable || load, format, params, a, &o);
+    if (rc < 0) {
+        sn_body_free(a, copy, len);
+        return rc;
+    }
+    rc = wrap(o, out);
+    if (rc < 0)
+        sn_foreign_free(o);
+    return rc;
+}
+
+int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
+                            const seen_params *params, unsigned mode, seen_filter **out)
+{
+    *out = NULL;
+    if (mode & SEEN_WRITE)
+        return sn_fail(SEEN_EINVAL, "bytes in memory are read in place or loaded");
+    return open_bytes((uint8_t *)(uintptr_t)bytes, len, mode & SEEN_LOAD, false, format,
+                      params, out);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static int failed(const char *path)
+{
+    int e = errno;
+    sn_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(e));
+    errno = e;
+    return SEEN_EIO;
+}
+
+static int map_file(const char *path, bool write, uint8_t **p, uint64_t *len)
+{
+    struct stat st;
+    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (fd < 0)
+        return failed(path);
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        close(fd);
+        return failed(path);
+    }
+    *p = NULL;
+    *len = (uint64_t)st.st_size;
+    if (st.st_size) {
+        void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0),
+                       MAP_SHARED, fd, 0);
+        if (m == MAP_FAILED) {
+            failed(path);
+            close(fd);
+            return SEEN_EIO;
+        }
+        *p = m;
+    }
+    close(fd);
+    return SEEN_OK;
+}
+
+static int name_file(int rc, const char *path)
+{
+    char why[400];
+    snprintf(why, sizeof why, "%s", seen_reason());
+    return sn_fail(rc, "%s: %s", path, why);
+}
+
+int seen_open_foreign(const char *path, const char *format, const seen_params *params,
+                      unsigned mode, seen_filter **out)
+{
+    static uint8_t nothing[1];
+    uint8_t *p = NULL;
+    uint64_t len = 0;
+    seen_filter *f;
+    *out = NULL;
+    int rc = map_file(path, mode & SEEN_WRITE, &p, &len);
+    if (rc < 0)
+        return rc;
+    rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format, params,
+                    &f);
+    if (rc < 0) {
+        if (p)
+            munmap(p, len);
+        return name_file(rc, path);
+    }
+    if (mode & SEEN_WRITE && f->foreign->file != p && len) {
+        seen_free(f);
+        munmap(p, len);
+        return sn_fail(SEEN_EKIND, "%s: this format cannot be written in place: load it, "
+                                   "add, and save",
+                       path);
+    }
+    if (mode & SEEN_LOAD && p) {
+        munmap(p, len);
+    } else if (p) {
+        f->map = p;
+        f->map_len = len;
+        f->map_owned = true;
+    }
+    f->path = sn_alloc(&f->alloc, strlen(path) + 1);
+    if (f->path)
+        strcpy(f->path, path);
+    *out = f;
+    return SEEN_OK;
+}
+
+int sn_outside_flush(seen_filter *f)
+{
+    sn_foreign *o = f->foreign;
+    if (!f->map || !o->writable || !o->dirty)
+        return SEEN_OK;
+    if (o->format->sync)
+        o->format->sync(o);
+    if (msync(f->map, f->map_len, MS_SYNC) < 0)
+        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "a filter");
+    o->dirty = false;
+    return SEEN_OK;
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
+{
+    bool ignored[64];
+    size_t done = 0;
+    int rc;
+    if (dup)
+        return sn_foreign_add(f->foreign, keys, n, dup, &rc);
+    while (done < n) {
+        size_t c = n - done < 64 ? n - done : 64;
+        size_t taken = sn_foreign_add(f->foreign, keys + done, c, ignored, &rc);
+        done += taken;
+        if (taken < c)
+            break;
+    }
+    return done;
+}
+
+int sn_outside_add_one(seen_filter *f, const void *key, size_t len)
+{
+    bool dup;
+    int rc = SEEN_OK;
+    if (sn_foreign_add(f->foreign, &(seen_key){key, len}, 1, &dup, &rc) == 1)
+        return dup ? SEEN_DUP : SEEN_NEW;
+    return rc;
+}
+
+bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len)
+{
+    bool found;
+    sn_foreign_has(f->foreign, &(seen_key){key, len}, 1, &found);
+    return found;
+}
+
+int sn_outside_remove(seen_filter *f, const void *key, size_t len)
+{
+    return sn_foreign_remove(f->foreign, key, len);
+}
+
+int sn_outside_refuse(const seen_filter *f, const char *what)
+{
+    return sn_fail(SEEN_EKIND, "a %s filter %s", f->foreign->format->pub.name, what);
+}
+
+int sn_outside_clear(seen_filter *f)
+{
+    sn_foreign *o = f->foreign;
+    int rc = SEEN_OK;
+    if (!o->bits.m || !o->format->add)
+        return sn_outside_refuse(f, "cannot be cleared: make a new one");
+    if (!o->writable)
+        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
+    memset(o->bits.at, 0, o->bits.have);
+    o->added = 0;
+    o->counted = o->dirty = true;
+    o->format->add(o, NULL, 0, NULL, &rc); /* brings counts in the header up to date */
+    return rc;
+}
+
+/* ---- copies ------------------------------------------------------------------------------- */
+
+typedef struct heap {
+    uint8_t *p;
+    uint64_t at, len;
+} heap;
+
+static int count_put(void *ctx, const void *p, size_t len)
+{
+    ((heap *)ctx)->len += len;
+    return SEEN_OK;
+}
+
+static int heap_put(void *ctx, const void *p, size_t len)
+{
+    heap *h = ctx;
+    memcpy(h->p + h->at, p, len);
+    h->at += len;
+    return SEEN_OK;
+}
+
+int sn_outside_copy(const seen_filter *f, seen_filter **out)
+{
+    const sn_foreign *o = f->foreign;
+    if (!o->format->add)
+        return sn_outside_refuse(f, "is part of a file: copy that");
+    heap h = {0};
+    int rc = sn_foreign_write(o, &(sn_sink){count_put, &h});
+    if (rc < 0)
+        return rc;
+    h.p = sn_body_alloc(&o->alloc, h.len);
+    if (!h.p)
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)h.len);
+    sn_foreign_write(o, &(sn_sink){heap_put, &h});
+    /* What is not in the bytes was said when it was opened. */
+    seen_params params = {.keys = o->capacity,
+                          .error = o->error,
+                          .bits = o->bits.k ? o->bits.m : 0,
+                          .probes = o->bits.k,
+                          .seeds = o->nseeds ? o->seeds : NULL,
+                          .seeds_n = o->nseeds,
+                          .flags = (o->bits.flip_bit ? SEEN_BITS_MSB : SEEN_BITS_LSB) |
+                                   (o->rule == SN_RULE_MMH3_UNSIGNED ? SEEN_HASH_UNSIGNED
+                                                                     : 0)};
+    sn_foreign *copy;
+    rc = sn_foreign_open(h.p, h.len, true, true, o->format->pub.name, &params, &o->alloc,
+                         &copy);
+    if (rc < 0) {
+        sn_body_free(&o->alloc, h.p, h.len);
+        return rc;
+    }
+    copy->type = o->type;
+    copy->added = o->added;
+    copy->counted = o->counted;
+    copy->capacity = o->capacity;
+    copy->error = o->error;
+    rc = wrap(copy, out);
+    if (rc < 0)
+        sn_foreign_free(copy);
+    return rc;
+}
+
+/* ---- conversion ----------------------------------------------------------------------------- */
+
+/* A Parquet bitset as a native block filter that hashes as Parquet does. */
+static int to_native(const sn_foreign *o, seen_filter **out)
+{
+    if (o->rule != SN_RULE_SBBF)
+        return sn_fail(SEEN_EKIND, "the bits of a %s filter cannot be a native filter's: the "
+                                   "same key goes to other bits",
+                       o->format->pub.name);
+    if (o->type > SN_KEY_UTF8)
+        return sn_fail(SEEN_EKIND, "a native filter hashes keys as they are and would not "
+                                   "find numbers given as text: keep it as parquet");
+    seen_stats s;
+    sn_foreign_stats(o, &s);
+    seen_filter *f = sn_filter_alloc(&o->alloc);
+    if (!f)
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+    sn_shape shape = {.kind = SEEN_BLOCK, .k = 8, .units = o->bits.have / 32};
+    f->flags = SEEN_FIXED;
+    f->kind = SEEN_BLOCK;
+    f->xxh64 = true;
+    int rc = sn_append(f, &shape);
+    if (rc < 0) {
+        seen_free(f);
+        return rc;
+    }
+    memcpy(f->layer[0].body, o->bits.at, o->bits.have);
+    f->layer[0].added = s.added;
+    *out = f;
+    return SEEN_OK;
+}
+
+static int to_parquet(const seen_filter *f, const char *format, seen_filter **out)
+{
+    if (strcmp(format, "parquet") || f->kind != SEEN_BLOCK || f->layers != 1 || !f->xxh64 ||
+        f->seed)
+        return sn_fail(SEEN_EKIND, "the bits of this %s filter cannot be a %s filter's: the "
+                                   "same key goes to other bits",
+                       seen_kind_name(f->kind), format);
+    seen_params params = {.bits = f->layer[0].len * 8, .alloc = f->alloc};
+    int rc = seen_new_foreign(format, &params, out);
+    if (rc == SEEN_OK) {
+        memcpy((*out)->foreign->bits.at, f->layer[0].body, f->layer[0].len);
+        (*out)->foreign->added = f->layer[0].added;
+    }
+    return rc;
+}
+
+int seen_convert(const seen_filter *f, const char *format, seen_filter **out)
+{
+    *out = NULL;
+    bool native = !strcmp(format, "native");
+    if (!native && !sn_format_named(format))
+        return sn_fail(SEEN_EINVAL, "no format \"%s\"; see the list of formats", format);
+    if (!f->foreign)
+        return native ? seen_copy(f, out) : to_parquet(f, format, out);
+    if (native)
+        return to_native(f->foreign, out);
+    sn_foreign *o;
+    int rc = sn_foreign_convert(f->foreign, format, &o);
+    if (rc == SEEN_OK && (rc = wrap(o, out)) < 0)
+        sn_foreign_free(o);
+    return rc;
+}

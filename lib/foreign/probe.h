@@ -1,0 +1,115 @@
+/* probe.h - asks and sets k bits a key in a plain bit array, for any probe rule.
+ *
+ * A rule is two functions, given as constants so that the compiler melts them into the
+ * loop: START hashes a key once, NEXT gives the index of probe i and may move the state
+ * on. Every index is taken below bits->m. */
+#ifndef SN_PROBE_H
+#define SN_PROBE_H
+#include "foreign/foreign.h"
+
+typedef struct sn_state {
+    uint64_t a, b, c, d;
+} sn_state;
+
+typedef sn_state sn_start_fn(const sn_foreign *f, const void *key, size_t len);
+typedef uint64_t sn_next_fn(const sn_foreign *f, sn_state *s, uint32_t i);
+
+#define SN_INLINE static inline __attribute__((always_inline))
+#define SN_SCAN 32 /* keys hashed and prefetched together */
+
+SN_INLINE bool sn_bit_get(const sn_bits *b, uint64_t i)
+{
+    uint64_t byte = (i >> 3) ^ b->flip_byte;
+    return byte < b->have && (b->at[byte] >> ((i & 7) ^ b->flip_bit) & 1);
+}
+
+/* The byte must be there. */
+SN_INLINE void sn_bit_set(const sn_bits *b, uint64_t i)
+{
+    b->at[(i >> 3) ^ b->flip_byte] |= (uint8_t)(1u << ((i & 7) ^ b->flip_bit));
+}
+
+SN_INLINE void sn_fetch(const sn_foreign *f, sn_state s, sn_next_fn *next)
+{
+    uint64_t byte = f->bits.k ? next(f, &s, 0) >> 3 : 0;
+    if (byte < f->bits.have)
+        __builtin_prefetch(f->bits.at + byte);
+}
+
+SN_INLINE bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next)
+{
+    for (uint32_t i = 0; i < f->bits.k; i++)
+        if (!sn_bit_get(&f->bits, next(f, &s, i)))
+            return false;
+    return true;
+}
+
+SN_INLINE void sn_scan_has(const sn_foreign *f, const seen_key *keys, size_t n,
+                           bool *found, sn_start_fn *start, sn_next_fn *next)
+{
+    sn_state s[SN_SCAN];
+    while (n) {
+        size_t c = n < SN_SCAN ? n : SN_SCAN;
+        for (size_t i = 0; i < c; i++) {
+            s[i] = start(f, keys[i].data, keys[i].len);
+            if (c > 1)
+                sn_fetch(f, s[i], next);
+        }
+        for (size_t i = 0; i < c; i++)
+            found[i] = sn_probe_all(f, s[i], next);
+        keys += c, found += c, n -= c;
+    }
+}
+
+/* GROW is NULL, or makes the byte of a bit present that lies beyond bits->have. */
+SN_INLINE size_t sn_scan_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
+                             int *rc, sn_start_fn *start, sn_next_fn *next,
+                             int (*grow)(sn_foreign *f, uint64_t bit))
+{
+    sn_state s[SN_SCAN];
+    size_t taken = 0;
+    while (taken < n) {
+        size_t c = n - taken < SN_SCAN ? n - taken : SN_SCAN;
+        for (size_t i = 0; i < c; i++) {
+            s[i] = start(f, keys[taken + i].data, keys[taken + i].len);
+            if (c > 1)
+                sn_fetch(f, s[i], next);
+        }
+        /* Equal keys may share a batch: each is tested and set before the next. */
+        for (size_t i = 0; i < c; i++, taken++) {
+            dup[taken] = sn_probe_all(f, s[i], next);
+            if (dup[taken])
+                continue;
+            if (grow) {
+                sn_state t = s[i];
+                uint64_t top = 0;
+                for (uint32_t j = 0; j < f->bits.k; j++) {
+                    uint64_t bit = next(f, &t, j);
+                    top = bit > top ? bit : top;
+                }
+                if ((top >> 3) >= f->bits.have && (*rc = grow(f, top)) < 0)
+                    return taken;
+            }
+            for (uint32_t j = 0; j < f->bits.k; j++)
+                sn_bit_set(&f->bits, next(f, &s[i], j));
+            f->dirty = true;
+            f->added++;
+        }
+    }
+    return taken;
+}
+
+/* Defines NAME_has and NAME_add for a rule over an array that never grows. */
+#define SN_PROBES(name, start, next)                                                   \
+    static void name##_has(const sn_foreign *f, const seen_key *keys, size_t n,        \
+                           bool *found)                                                \
+    {                                                                                  \
+        sn_scan_has(f, keys, n, found, start, next);                                   \
+    }                                                                                  \
+    static size_t name##_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, \
+                             int *rc)                                                  \
+    {                                                                                  \
+        return sn_scan_add(f, keys, n, dup, rc, start, next, NULL);                    \
+    }
+
+#endif

@@ -1,0 +1,326 @@
+/* redis_dump.c - files of RedisBloom dumps: the SCANDUMP header and all chunks, one
+ * after another. The chains of seen_redis.h are laid over the file's bytes; links that
+ * are appended later live in memory until the dump is written. */
+#include "foreign/foreign.h"
+#include "foreign/redis_chain.h"
+#include "base/bytes.h"
+#include <math.h>
+#include <stdio.h>
+
+/* ---- BF ----------------------------------------------------------------------------- */
+
+static void bf_close(sn_foreign *f)
+{
+    seen_bf_free(f->own);
+    f->own = NULL;
+}
+
+static bool bf_mine(const uint8_t *p, uint64_t len)
+{
+    static const seen_allocator system;
+    seen_bf *bf;
+    uint32_t n = len >= 73 ? sn_le32(p + 8) : 0;
+    if (n < 1 || n > 1024 || sn_bf_over((uint8_t *)p, len, &system, &bf) < 0)
+        return false;
+    seen_bf_free(bf);
+    return true;
+}
+
+static void bf_fill(sn_foreign *f)
+{
+    seen_bf_info info;
+    seen_bf_get_info(f->own, &info);
+    f->layers = info.links;
+    f->capacity = info.capacity;
+    f->added = info.items;
+    f->counted = true;
+}
+
+/* The promise for the whole chain: twice the first link's, for each next one has half. */
+static int bf_open(sn_foreign *f, const seen_params *params)
+{
+    seen_bf *bf;
+    seen_bf_link first;
+    int rc = sn_bf_over(f->file, f->len, &f->alloc, &bf);
+    if (rc < 0)
+        return rc;
+    f->own = bf;
+    bf_fill(f);
+    seen_bf_info info;
+    seen_bf_get_info(bf, &info);
+    seen_bf_get_link(bf, 0, &first);
+    f->error = info.options & SEEN_BF_NOSCALING ? first.error : first.error * 2;
+    return SEEN_OK;
+}
+
+static int bf_create(sn_foreign *f, const seen_params *params)
+{
+    seen_bf *bf;
+    double error = params->error > 0 ? params->error : 0.01;
+    int rc = seen_bf_new(error, params->keys ? params->keys : 100,
+                         params->expansion ? params->expansion : 2,
+                         params->flags & SEEN_NONSCALING, &f->alloc, &bf);
+    if (rc < 0)
+        return rc;
+    f->own = bf;
+    f->error = error;
+    bf_fill(f);
+    return SEEN_OK;
+}
+
+static void bf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++)
+        found[i] = seen_bf_has(f->own, keys[i].data, keys[i].len);
+}
+
+static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
+{
+    for (size_t i = 0; i < n; i++) {
+        /* A file mapped in place has no room for another link. */
+        if (!f->owned && sn_bf_full(f->own) &&
+            !seen_bf_has(f->own, keys[i].data, keys[i].len)) {
+            *rc = sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
+                                      "in place: load it, add, and save");
+            return i;
+        }
+        int added = seen_bf_add(f->own, keys[i].data, keys[i].len);
+        if (added < 0) {
+            *rc = added;
+            return i;
+        }
+        dup[i] = added == SEEN_DUP;
+        if (added == SEEN_NEW) {
+            f->dirty = true;
+            f->added++;
+        }
+    }
+    bf_fill(f);
+    return n;
+}
+
+static int bf_write(const sn_foreign *f, const sn_sink *to)
+{
+    size_t head = seen_bf_header(f->own, NULL, 0), n;
+    uint8_t *buf = sn_alloc(&f->alloc, head);
+    const void *data;
+    uint64_t iter = 1;
+    if (!buf)
+        return sn_fail(SEEN_ENOMEM, "no memory for a header of %zu bytes", head);
+    seen_bf_header(f->own, buf, head);
+    int rc = to->put(to->ctx, buf, head);
+    sn_free(&f->alloc, buf, head);
+    while (rc == SEEN_OK && seen_bf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
+        rc = to->put(to->ctx, data, n);
+    return rc;
+}
+
+/* Only counts have changed: the header keeps its length. */
+static void bf_sync(sn_foreign *f)
+{
+    if (seen_bf_header(f->own, NULL, 0) < f->len)
+        seen_bf_header(f->own, f->file, f->len);
+}
+
+static void bf_stats(const sn_foreign *f, seen_stats *out)
+{
+    seen_bf_link l;
+    double miss = 1;
+    out->bits = out->bits_set = out->bytes = 0;
+    out->keys_estimate = 0;
+    for (uint32_t i = 0; seen_bf_get_link(f->own, i, &l) == 0; i++) {
+        uint64_t set = 0, m = l.n2 ? (uint64_t)1 << l.n2 : l.bits;
+        for (uint64_t j = 0; j < l.bytes; j += 8)
+            set += (uint64_t)__builtin_popcountll(
+                l.bytes - j >= 8 ? sn_le64((const uint8_t *)l.data + j)
+                                 : ((const uint8_t *)l.data)[j]);
+        double fill = fmin((double)set / (double)m, 1);
+        miss *= 1 - pow(fill, l.hashes);
+        out->keys_estimate += -log1p(-fmin(fill, 1 - 0.5 / (double)m)) * (double)m /
+                              (double)l.hashes;
+        out->bits += m;
+        out->bits_set += set;
+        out->bytes += l.bytes;
+        out->probes = l.hashes;
+    }
+    out->error_now = 1 - miss;
+    out->fill = (double)out->bits_set / (double)out->bits;
+}
+
+static int bf_describe(const sn_foreign *f, char *buf, size_t size)
+{
+    seen_bf_info info;
+    seen_bf_get_info(f->own, &info);
+    if (info.options & SEEN_BF_NOSCALING)
+        return snprintf(buf, size, ", nonscaling%s",
+                        info.options & SEEN_BF_FORCE64 ? "" : ", 32-bit hashes");
+    return snprintf(buf, size, ", expansion %u%s", info.expansion,
+                    info.options & SEEN_BF_FORCE64 ? "" : ", 32-bit hashes");
+}
+
+const sn_format sn_fmt_redisbloom = {
+    .pub = {"redisbloom", "RedisBloom BF.SCANDUMP, header and chunks in one file", "",
+            "keys, error, expansion",
+            SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
+    .mine = bf_mine,
+    .open = bf_open,
+    .create = bf_create,
+    .has = bf_has,
+    .add = bf_add,
+    .write = bf_write,
+    .sync = bf_sync,
+    .stats = bf_stats,
+    .describe = bf_describe,
+    .close = bf_close,
+};
+
+/* ---- CF ----------------------------------------------------------------------------- */
+
+static void cf_close(sn_foreign *f)
+{
+    seen_cf_free(f->own);
+    f->own = NULL;
+}
+
+static bool cf_mine(const uint8_t *p, uint64_t len)
+{
+    static const seen_allocator system;
+    seen_cf *cf;
+    if (sn_cf_over((uint8_t *)p, len, &system, &cf) < 0)
+        return false;
+    seen_cf_free(cf);
+    return true;
+}
+
+static void cf_fill(sn_foreign *f)
+{
+    seen_cf_info info;
+    seen_cf_get_info(f->own, &info);
+    f->layers = info.filters;
+    f->capacity = info.bytes;
+    f->added = info.items;
+    f->counted = true;
+}
+
+static int cf_open(sn_foreign *f, const seen_params *params)
+{
+    seen_cf *cf;
+    int rc = sn_cf_over(f->file, f->len, &f->alloc, &cf);
+    if (rc < 0)
+        return rc;
+    f->own = cf;
+    cf_fill(f);
+    return SEEN_OK;
+}
+
+static int cf_create(sn_foreign *f, const seen_params *params)
+{
+    seen_cf *cf;
+    int rc = seen_cf_new(params->keys ? params->keys : 1024, 2, 20,
+                         params->expansion ? params->expansion : 1, &f->alloc, &cf);
+    if (rc < 0)
+        return rc;
+    f->own = cf;
+    cf_fill(f);
+    return SEEN_OK;
+}
+
+static void cf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++)
+        found[i] = seen_cf_has(f->own, keys[i].data, keys[i].len);
+}
+
+/* CF.ADDNX: a key that is there is not stored a second time. */
+static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
+{
+    /* A file mapped in place has no room for another filter: one filter more than it
+     * has is none more. */
+    uint32_t most = !f->owned ? f->layers : 0;
+    for (size_t i = 0; i < n; i++) {
+        int added = seen_cf_addnx(f->own, keys[i].data, keys[i].len, most);
+        if (added < 0) {
+            *rc = most && added == SEEN_ETOOBIG
+                      ? sn_fail(SEEN_EFULL, "no free slot and the file cannot grow in "
+                                            "place: load it, add, and save")
+                      : added;
+            return i;
+        }
+        dup[i] = added == SEEN_DUP;
+        f->dirty |= added == SEEN_NEW;
+    }
+    cf_fill(f);
+    return n;
+}
+
+static int cf_remove(sn_foreign *f, const void *key, size_t len)
+{
+    if (!f->owned)
+        return sn_fail(SEEN_EREADONLY, "removing may shorten the file, which cannot be "
+                                       "done in place: load it, remove, and save");
+    int rc = seen_cf_del(f->own, key, len);
+    f->dirty |= rc == 1;
+    cf_fill(f);
+    return rc;
+}
+
+static int cf_write(const sn_foreign *f, const sn_sink *to)
+{
+    uint8_t head[SEEN_CF_HEADER];
+    const void *data;
+    size_t n;
+    uint64_t iter = 1;
+    seen_cf_header(f->own, head);
+    int rc = to->put(to->ctx, head, sizeof head);
+    while (rc == SEEN_OK && seen_cf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
+        rc = to->put(to->ctx, data, n);
+    return rc;
+}
+
+static void cf_sync(sn_foreign *f)
+{
+    if (f->len >= SEEN_CF_HEADER)
+        seen_cf_header(f->own, f->file);
+}
+
+/* Bits are slots here: a byte each, of which 255 values are fingerprints. */
+static void cf_stats(const sn_foreign *f, seen_stats *out)
+{
+    seen_cf_info info;
+    seen_cf_get_info(f->own, &info);
+    double load = (double)info.items / (double)info.bytes;
+    out->probes = 8;
+    out->bits = info.bytes * 8;
+    out->bits_set = info.items * 8;
+    out->bytes = info.bytes;
+    out->fill = load;
+    out->keys_estimate = (double)info.items;
+    out->error_now =
+        1 - pow(1 - load / 255, 2.0 * info.bucket_size * (double)info.filters);
+}
+
+static int cf_describe(const sn_foreign *f, char *buf, size_t size)
+{
+    seen_cf_info info;
+    seen_cf_get_info(f->own, &info);
+    return snprintf(buf, size, ", buckets of %u, expansion %u", info.bucket_size,
+                    info.expansion);
+}
+
+const sn_format sn_fmt_rediscuckoo = {
+    .pub = {"rediscuckoo", "RedisBloom CF.SCANDUMP, header and chunks in one file", "",
+            "keys, expansion",
+            SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE |
+                SEEN_FORMAT_REMOVE},
+    .mine = cf_mine,
+    .open = cf_open,
+    .create = cf_create,
+    .has = cf_has,
+    .add = cf_add,
+    .remove = cf_remove,
+    .write = cf_write,
+    .sync = cf_sync,
+    .stats = cf_stats,
+    .describe = cf_describe,
+    .close = cf_close,
+};
