@@ -1,0 +1,22 @@
+/* exact_list.h - a sorted text file as a set of lines: the word behind "maybe".
+ *
+ * Mapped, not read: asking costs the pages of one binary search. The lines must be in
+ * byte order (LC_ALL=C sort -u); opening walks through them once to make sure,
+ * because in an unsorted list a key would be missed without a sign. */
+#ifndef EXACT_LIST_H
+#define EXACT_LIST_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct exact_list {
+    const char *text; /* NULL: an empty file */
+    size_t len;
+} exact_list;
+
+/* Opens PATH; 0, or -1 with a sentence in WHY. */
+int exact_list_open(exact_list *l, const char *path, char *why, size_t why_len);
+void exact_list_close(exact_list *l);
+
+/* Whether KEY is a line of the list. A key with a line end in it is in no list. */
+bool exact_list_has(const exact_list *l, const void *key, size_t len);
+#endif

@@ -1,0 +1,39 @@
+/* watched.h - a filter file that may be replaced at any time, and its exact list.
+ *
+ * Knows no nginx. One per worker: the pages are shared through the mapping, the
+ * handle is not. A file that was renamed over the old one is noticed by a stat; the
+ * old mapping serves until the new one is open and checked, and stays if it is not. */
+#ifndef WATCHED_H
+#define WATCHED_H
+#include "exact_list.h"
+
+#include <seen.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+typedef struct watched {
+    const char *path; /* of the filter */
+    const char *list; /* of the exact list; NULL: none */
+    bool verify;      /* check every sum of a new file */
+    seen_filter *filter; /* NULL: nothing to ask */
+    exact_list lines;
+    struct stat filter_was, list_was; /* the files last looked at, good or bad */
+    bool looked;
+    char why[512]; /* the last failure, or what is open now */
+} watched;
+
+enum watched_news {
+    WATCHED_SAME,   /* nothing changed since the last look */
+    WATCHED_NEW,    /* a new file is in use; .why describes it */
+    WATCHED_BAD     /* the new file cannot be used, or is missing: .why says more */
+};
+
+/* Looks at the files; two stats when nothing changed. */
+enum watched_news watched_look(watched *w);
+
+/* Whether KEY is in the filter and, if there is one, in the list. Only with a
+ * filter open. */
+bool watched_has(const watched *w, const void *key, size_t len);
+
+void watched_close(watched *w);
+#endif

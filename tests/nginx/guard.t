@@ -1,0 +1,239 @@
+#!/usr/bin/perl
+# guard.t - a real nginx with the module: rules, failures, replaced files, odd keys.
+use strict;
+use warnings;
+use Test::More;
+use File::Temp 'tempdir';
+use IO::Socket::INET;
+use Time::HiRes qw(sleep time);
+
+my $build = $ENV{BUILD} || 'build';
+chomp(my $root = `pwd`);
+$build = "$root/$build" unless $build =~ m{^/};
+my $module = "$build/nginx/ngx_http_seen_module.so";
+plan skip_all => 'the nginx module is not built here' unless -e $module;
+my $nginx = (grep { -x } map { "$_/nginx" } split(/:/, "$ENV{PATH}:/usr/sbin:/sbin"))[0];
+plan skip_all => 'package nginx is not installed' unless $nginx;
+plan skip_all => 'package curl is not installed' if system('curl --version >/dev/null 2>&1');
+
+my $dir = tempdir('seen-nginx-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $port = do {
+    my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "socket: $!";
+    $s->sockport;
+};
+my $user = $> == 0 ? 'user root;' : '';
+
+sub spew { my ($name, $text) = @_; open my $f, '>', "$dir/$name" or die $!; print $f $text; close $f }
+sub slurp { my ($name) = @_; open my $f, '<', "$dir/$name" or return ''; local $/; <$f> // '' }
+
+# Makes filter NAME of LINES and renames it into place.
+sub filter {
+    my ($name, $lines, @more) = @_;
+    open my $p, '|-', "$build/tests/nginx/make_filter", "$dir/$name.new", @more or die $!;
+    print $p map { "$_\n" } @$lines;
+    close $p or die "make_filter failed";
+    rename "$dir/$name.new", "$dir/$name" or die $!;
+}
+
+sub config {
+    my ($http) = @_;
+    return <<END;
+load_module $module;
+$user
+worker_processes 2;
+pid $dir/nginx.pid;
+error_log $dir/error.log info;
+events { worker_connections 512; }
+http {
+    log_format seen '\$request \$status \$seen_result \$seen_filter';
+    access_log $dir/access.log seen;
+    client_body_temp_path $dir/t1; proxy_temp_path $dir/t2; fastcgi_temp_path $dir/t3;
+    uwsgi_temp_path $dir/t4; scgi_temp_path $dir/t5;
+    large_client_header_buffers 4 256k;
+$http
+}
+END
+}
+
+# What nginx -t says of a configuration.
+sub check_config {
+    my ($http) = @_;
+    spew('try.conf', config($http));
+    return scalar `$nginx -t -p $dir -c $dir/try.conf 2>&1`;
+}
+
+# Sends TEXT as it is and returns the answer.
+sub raw {
+    my ($text) = @_;
+    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 5)
+        or return '';
+    print $s $text;
+    my $answer = '';
+    local $SIG{ALRM} = sub { close $s };
+    alarm 10;
+    while (sysread $s, my $part, 65536) { $answer .= $part }
+    alarm 0;
+    return $answer;
+}
+sub status { my ($answer) = @_; return $answer =~ m{^HTTP/1\.\d (\d+)} ? $1 : 0 }
+# The status for PATH, through curl.
+sub get { my ($path) = @_; chomp(my $s = `curl -s -o /dev/null -w '%{http_code}' 'http://127.0.0.1:$port$path'`); $s }
+# The same for a key that no shell should see.
+sub ask { my ($path) = @_; status(raw("GET $path HTTP/1.0\r\nHost: x\r\n\r\n")) }
+# Waits until CODE answers for PATH five times in a row, so that both workers know.
+sub settle {
+    my ($path, $code) = @_;
+    my $end = time + 10;
+    my $row = 0;
+    while (time < $end && $row < 20) { $row = get($path) eq $code ? $row + 1 : 0; sleep 0.01 }
+    return $row >= 20;
+}
+# The last word of the log on request number N.
+sub logged { my ($n) = @_; sleep 0.05; my @l = grep { /[?&]n=\Q$n\E / } split /\n/, slurp('access.log'); $l[-1] // '' }
+
+# ---- configuration -----------------------------------------------------------------
+
+my $base = "seen_filter ids $dir/ids.seen;";
+like check_config("$base server { location / { seen_require other \$arg_id; } }"),
+    qr/no seen_filter is named "other"/, 'a rule needs its filter';
+like check_config("$base server { seen_status 200; }"), qr/must be 400 to 599/,
+    'a status that says yes is refused';
+like check_config("seen_filter ids $dir/ids.seen fail=maybe;"), qr/"fail=maybe" is not understood/,
+    'a wrong option is named';
+like check_config("$base $base"), qr/exists already/, 'a filter has one file';
+like check_config($base), qr/cannot be used yet.*No such file.*test is successful/s,
+    'a missing file is a warning, not an error';
+
+# ---- rules ---------------------------------------------------------------------------
+
+my $long = 'k' x 65536;
+my $bytes = "\xff\xfe\x80bad";
+filter('ids.seen', [ 1 .. 100, $long, $bytes, 'a%00b' ]);
+filter('black.seen', [ "http://127.0.0.1/evil" ]);
+filter('all.seen', [ 'x' ], 1);    # one bit, and it is set: holds everything
+spew('exact.txt', "http://127.0.0.1/confirmed\n");
+mkdir "$dir/www";
+spew("www/$_", "here\n") for qw(index.html evil fine confirmed);
+spew('www/sorry.html', "sorry\n");
+
+spew('nginx.conf', config(<<END));
+    seen_filter ids    $dir/ids.seen check=50ms;
+    seen_filter black  $dir/black.seen check=50ms;
+    seen_filter listed $dir/all.seen list=$dir/exact.txt check=50ms;
+    seen_filter later  $dir/later.seen fail=open check=50ms;
+    seen_filter strict $dir/strict.seen fail=closed check=50ms;
+    server {
+        listen 127.0.0.1:$port reuseport;
+        root $dir/www;
+        location /item { seen_require ids \$arg_id; try_files /index.html =500; }
+        location /gone { seen_require ids \$arg_id; seen_status 410; try_files /index.html =500; }
+        location /dry { seen_require ids \$arg_id; seen_dry_run on; try_files /index.html =500; }
+        location /page { seen_require ids \$arg_id; error_page 404 /sorry.html; try_files /index.html =500; }
+        location /moved { rewrite ^ /item last; }
+        location /open { seen_require later \$arg_id; try_files /index.html =500; }
+        location /closed { seen_require strict \$arg_id; try_files /index.html =500; }
+        location /both { seen_require ids \$arg_id; seen_refuse black http://127.0.0.1/\$arg_w; try_files /index.html =500; }
+        location /listed { seen_refuse listed http://127.0.0.1/\$arg_w; try_files /index.html =500; }
+        location / { seen_refuse black \$scheme://\$host\$uri; }
+        location /free { try_files /index.html =500; }
+    }
+END
+system("$nginx -p $dir -c $dir/nginx.conf") == 0 or BAIL_OUT('nginx does not start');
+END { if ($dir && -e "$dir/nginx.pid") { my $p = slurp('nginx.pid'); kill 'TERM', $p + 0 if $p; sleep 0.3 } }
+
+is get('/item?id=42&n=1'), 200, 'a key in the filter passes';
+like logged(1), qr/ 200 pass ids$/, 'and the log says so';
+is get('/item?id=101&n=2'), 404, 'a key that is not there is refused';
+like logged(2), qr/ 404 refused ids$/, 'and the log says so';
+is get('/gone?id=101'), 410, 'seen_status names another code';
+is get('/dry?id=101&n=3'), 200, 'a dry run refuses nothing';
+like logged(3), qr/ 200 dry ids$/, 'but the log tells what it would';
+like raw("GET /page?id=no&n=4 HTTP/1.0\r\nHost: x\r\n\r\n"), qr/404.*sorry/s,
+    'an error page is shown';
+like logged(4), qr/ 404 refused ids$/, 'and the log still knows why';
+is get('/moved?id=101'), 404, 'a rewrite does not lead around the rule';
+is get('/moved?id=42'), 200, 'nor into a wall';
+is get('/evil'), 403, 'seen_refuse refuses what the filter holds';
+is get('/fine'), 200, 'and lets others pass';
+is get('/both?id=5&w=fine'), 200, 'two rules: both must agree';
+is get('/both?id=5&w=evil'), 403, 'two rules: the second refuses';
+is get('/both?id=no&w=evil'), 404, 'two rules: the first speaks first';
+is get('/listed?w=innocent'), 200, 'a false positive that the exact list denies passes';
+is get('/listed?w=confirmed'), 403, 'one that it confirms is refused';
+is get('/free?id=no&n=5'), 200, 'a location without rules is left alone';
+like logged(5), qr/ 200 - -$/, 'and logged as such';
+is status(raw("POST /item?id=no HTTP/1.0\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")), 404,
+    'a request with a body is refused in peace';
+
+# ---- odd keys --------------------------------------------------------------------------
+
+is ask('/item'), 404, 'no key at all: the empty key, which is not in';
+is ask('/item?id='), 404, 'an empty key';
+is ask("/item?id=$long"), 200, 'a key of 64 KB that is in';
+is ask("/item?id=${long}x"), 404, 'one byte more that is not';
+is ask("/item?id=$bytes"), 200, 'invalid UTF-8 that is in';
+is ask("/item?id=${bytes}\xc0\xaf"), 404, 'invalid UTF-8 that is not';
+is ask('/item?id=a%00b'), 200, 'an escaped NUL is three characters in $arg_';
+is ask("/item?id=a\0b"), 400, 'a bare NUL is stopped by nginx itself';
+is ask('/x%00y'), 400, 'and so is one in the path';
+is ask('/item?id=42'), 200, 'and the workers are still there';
+
+# ---- missing, damaged, replaced ----------------------------------------------------------
+
+is get('/open?id=1&n=6'), 200, 'without a file, fail=open passes';
+like logged(6), qr/ 200 open later$/, 'and the log says so';
+is get('/closed?id=1&n=7'), 503, 'without a file, fail=closed answers 503';
+like logged(7), qr/ 503 closed strict$/, 'and the log says so';
+like slurp('error.log'), qr/\[error\].*filter "later" cannot be used .*No such file.*let every request pass/,
+    'the error log is loud: open';
+like slurp('error.log'), qr/\[error\].*filter "strict" cannot be used .*No such file.*answer 503/,
+    'the error log is loud: closed';
+filter('later.seen', [ 1 ]);
+filter('strict.seen', [ 1 ]);
+ok settle('/open?id=2', 404) && settle('/open?id=1', 200), 'a file that appears is used without a reload';
+ok settle('/closed?id=1', 200), 'for fail=closed too';
+
+# Damage in the body, in the header, a cut file and an empty one; the old one serves.
+my $good = slurp('ids.seen');
+my %bad = (body => substr($good, 0, 4100) . chr(ord(substr $good, 4100, 1) ^ 1) . substr($good, 4101),
+           header => substr($good, 0, 40) . "\xff" . substr($good, 41),
+           cut => substr($good, 0, length($good) / 2), empty => '');
+for my $what (sort keys %bad) {
+    my $before = () = slurp('error.log') =~ /filter "ids" cannot be used/g;
+    spew('ids.new', $bad{$what});
+    rename "$dir/ids.new", "$dir/ids.seen";
+    my $end = time + 10;
+    my $after = $before;
+    while (time < $end && $after < $before + 2) {
+        sleep 0.05;
+        $after = () = slurp('error.log') =~ /filter "ids" cannot be used .*the one before stays in use/g;
+    }
+    ok $after >= $before + 2 && get('/item?id=42') == 200 && get('/item?id=101') == 404,
+        "a damaged file ($what) is reported by both workers, and the old one stays";
+}
+filter('ids.seen', [ 42, 101 ]);
+ok settle('/item?id=101', 200) && get('/item?id=43') == 404, 'a sound file is then taken';
+
+# Replaced a hundred times under load: no request fails, no worker dies.
+SKIP: {
+    skip 'package wrk is not installed', 3 if system('command -v wrk >/dev/null 2>&1');
+    my @pids = sort split ' ', `pgrep -P @{[slurp('nginx.pid') + 0]}`;
+    open my $wrk, '-|', "wrk -t1 -c16 -d5s 'http://127.0.0.1:$port/item?id=42' 2>&1" or die $!;
+    my $end = time + 5.3;
+    my $swaps = 0;
+    while (time < $end) { filter('ids.seen', [ 42, "swap$swaps" ]); $swaps++; sleep 0.03 }
+    my $report = join '', <$wrk>;
+    close $wrk;
+    ok $swaps > 50 && $report =~ /(\d+) requests in/ && $1 > 1000
+        && $report !~ /Non-2xx|Socket errors/, "$swaps files renamed under load: every request answered 200"
+        or diag $report;
+    is_deeply [ sort split ' ', `pgrep -P @{[slurp('nginx.pid') + 0]}` ], \@pids,
+        'by the same workers';
+    ok settle('/item?id=swap' . ($swaps - 1), 200) && settle('/item?id=swap0', 404),
+        'and the last file is the one in use';
+}
+my $log = slurp('error.log');
+unlike $log, qr/\[(alert|emerg|crit)\]|exited on signal/, 'the error log holds no accident';
+system("$nginx -p $dir -c $dir/nginx.conf -s reload");
+ok settle('/item?id=42', 200), 'an ordinary reload still works';
+done_testing;
