@@ -12,7 +12,7 @@ chomp(my $root = `pwd`);
 $build = "$root/$build" unless $build =~ m{^/};
 my $module = "$build/nginx/ngx_http_seen_module.so";
 plan skip_all => 'the nginx module is not built here' unless -e $module;
-my $nginx = (grep { -x } map { "$_/nginx" } split(/:/, "$ENV{PATH}:/usr/sbin:/sbin"))[0];
+my $nginx = (grep { -f && -x } map { "$_/nginx" } split(/:/, "$ENV{PATH}:/usr/sbin:/sbin"))[0];
 plan skip_all => 'package nginx is not installed' unless $nginx;
 plan skip_all => 'package curl is not installed' if system('curl --version >/dev/null 2>&1');
 
