@@ -305,12 +305,18 @@ enum {
     SEEN_READ = 0,    /* map it read-only; nothing is read until it is asked */
     SEEN_WRITE = 1,   /* map it shared: adds go to the file, see seen_flush */
     SEEN_LOAD = 2,    /* read it into memory and check it; the file is then free */
+    SEEN_SHARED = 4,  /* as SEEN_WRITE, in many processes at once: see below */
     SEEN_VERIFY = 16  /* check every checksum before returning */
 };
 
 /* Opens a native file. The header is checked completely; bodies on demand, with
  * SEEN_VERIFY, SEEN_LOAD or seen_verify(). With SEEN_WRITE the filter may not grow
- * (SEEN_EFULL): load and save those. */
+ * (SEEN_EFULL): load and save those.
+ *
+ * SEEN_SHARED is for several processes that add to one file at the same time, each
+ * seeing the others' keys at once: the filter must have been made with SEEN_ATOMIC
+ * (SEEN_EKIND otherwise). The file stays "dirty", because no process can vouch for
+ * what the others add, and each process counts only its own keys. */
 SEEN_API int seen_open(const char *path, unsigned mode, seen_filter **out);
 
 /* The same from LEN bytes in memory, which must stay and be aligned to 64. */

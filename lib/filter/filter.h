@@ -28,6 +28,7 @@ struct seen_filter {
     uint64_t map_len;
     bool map_owned;   /* munmap it */
     bool writable, dirty;
+    bool shared;      /* others add too: the header is not ours to write */
     uint64_t missed;  /* removes that found nothing */
     char *path;       /* of the file behind it, for messages */
 

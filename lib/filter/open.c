@@ -233,7 +233,7 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
     static const seen_allocator system;
     uint8_t *p = NULL;
     uint64_t len = 0;
-    bool write = mode & SEEN_WRITE;
+    bool write = mode & (SEEN_WRITE | SEEN_SHARED);
     *out = NULL;
     int rc = map_file(path, write, &p, &len);
     if (rc < 0)
@@ -259,12 +259,15 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
             return 0;
         }
     }
+    if (rc == 0 && mode & SEEN_SHARED && !(f->flags & SEEN_ATOMIC))
+        rc = sn_fail(SEEN_EKIND, "not made with SEEN_ATOMIC: processes cannot share it");
     if (rc < 0) {
         seen_free(f);
         return name_file(rc, path);
     }
     if (write) {
         f->writable = true;
+        f->shared = mode & SEEN_SHARED;
         rc = sn_mark_dirty(f);
         if (rc < 0) {
             f->writable = false;

@@ -128,6 +128,8 @@ int seen_flush(seen_filter *f)
         return 0;
     if (msync(f->map, f->map_len, MS_SYNC) < 0)
         return unsynchronised(f);
+    if (f->shared)
+        return 0;
     sn_header_make(f, f->map);
     if (msync(f->map, sn_header_len(f), MS_SYNC) < 0)
         return unsynchronised(f);
