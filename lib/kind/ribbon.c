@@ -1,0 +1,216 @@
+/* ribbon.c - static, within one percent of the theoretical minimum.
+ *
+ * 1.003 log2(1/p) bits a key at eight bits and 1.009 at two, for whole bits; between
+ * them up to 0.09 bits more, because keys then have prints of two lengths. One lookup
+ * is two neighbouring segments (two lines at eight bits) and two bits of metadata that
+ * stay in the caches. This file is the sizes, the checks and the scalar truth;
+ * ribbon_x86.c has the twins, ribbon_solve.c the construction, ribbon.h the layout. */
+#include "kind/ribbon.h"
+#include "base/fail.h"
+#include <math.h>
+
+/* ---- sizes ------------------------------------------------------------------- */
+
+/* Share of the keys that a full level bumps. */
+#define BUMPED 0.0392
+
+uint64_t sn_ribbon_shards(double n, double most)
+{
+    uint64_t shards = 1;
+    while (n > most * (double)shards && shards < (uint64_t)1 << 32)
+        shards *= 2;
+    return shards;
+}
+
+/* Words of a ribbon for N keys, as expected. */
+static double words_for(double n, unsigned r, uint64_t share)
+{
+    uint64_t shards = sn_ribbon_shards(n, SN_RIBBON_SHARD);
+    double keys = n / (double)shards, words = 8;
+    if (n < 1)
+        return 8;
+    for (int level = 1; level <= SN_RIBBON_LEVELS; level++) {
+        bool last = level == SN_RIBBON_LEVELS || keys < SN_RIBBON_FEW;
+        uint64_t segments = sn_ribbon_segments((uint64_t)ceil(keys), last);
+        uint64_t wide = sn_ribbon_wide(segments, share);
+        words += (double)sn_ribbon_slots(segments, wide, r);
+        if (last)
+            break;
+        words += (double)sn_ribbon_meta(segments) + (level == 1 ? 4 : 0);
+        keys = keys > 64 * (double)segments ? keys * BUMPED : 1;
+    }
+    return (double)shards * (words + 4);
+}
+
+static uint64_t body_len(const sn_shape *s)
+{
+    uint64_t words = s->own[SN_RIBBON_WORDS];
+    if (s->k > SN_RIBBON_RMAX || !s->units || s->units & (s->units - 1) ||
+        s->units > (uint64_t)1 << 32 || words > SN_MAX_BYTES / 8 || words % 8 ||
+        words < s->units * (SN_RIBBON_ENTRY / 8) || s->own[SN_RIBBON_SHARE] >> 32)
+        return 0;
+    return words * 8;
+}
+
+static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
+{
+    double words = words_for(n, r, share);
+    s->k = r;
+    s->units = sn_ribbon_shards(n, SN_RIBBON_SHARD);
+    s->own[SN_RIBBON_SHARE] = share;
+    s->own[SN_RIBBON_WORDS] = words < (double)SN_MAX_BYTES / 8 ? (uint64_t)(words + 7) / 8 * 8 : 0;
+    return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for ribbon", n);
+}
+
+static int shape_for(sn_shape *s, double n, double p)
+{
+    if (p < ldexp(1, -SN_RIBBON_RMAX) * 0.999999)
+        return sn_fail(SEEN_EINVAL, "ribbon's smallest error is 2^-%d, not %g",
+                       SN_RIBBON_RMAX, p);
+    if (s->k)
+        return settle(s, n, s->k <= SN_RIBBON_RMAX ? s->k : SN_RIBBON_RMAX, 0);
+    unsigned r = (unsigned)(-log2(p) + 1e-9);
+    double share = 2 * (1 - ldexp(p, (int)r));
+    share = share < 0 ? 0 : ceil(share * 4294967296.0);
+    return settle(s, n, r, share < 4294967295.0 ? (uint64_t)share : 4294967295u);
+}
+
+static int shape_in(sn_shape *s, double n, uint64_t bytes)
+{
+    double have = (double)(bytes / 64 * 8);
+    unsigned r = 0;
+    if (words_for(n, 0, 0) > have)
+        return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
+                       (unsigned long long)bytes);
+    while (r < SN_RIBBON_RMAX && words_for(n, r + 1, 0) <= have)
+        r++;
+    if (r == SN_RIBBON_RMAX)
+        return settle(s, n, r, 0);
+    uint64_t lo = 0, hi = 4294967295u; /* the words rise with the share */
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo + 1) / 2;
+        if (words_for(n, r, mid) <= have)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return settle(s, n, r, lo);
+}
+
+static double error_at(const sn_shape *s, double n)
+{
+    double share = (double)s->own[SN_RIBBON_SHARE] / 4294967296.0;
+    return n <= 0 ? 0 : ldexp(1 - share / 2, -(int)s->k);
+}
+
+/* The keys are counted in the table, the error follows from the lengths of prints. */
+static void measure(const sn_layer *l, sn_measure *out)
+{
+    const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
+    uint64_t step = 1 + l->len / ((uint64_t)64 << 20), read = 0, set = 0;
+    double keys = 0;
+    for (uint64_t i = 0; i < l->shape.units; i++)
+        keys += (double)sn_le64(table + i * SN_RIBBON_ENTRY + 56);
+    for (uint64_t i = 0; i < l->len / 8; i += step, read++)
+        set += (uint64_t)__builtin_popcountll(sn_le64(l->body + 8 * i));
+    out->bits = l->len * 8;
+    out->bits_set = (uint64_t)((double)set / (double)read * (double)l->len / 8);
+    out->keys = keys;
+    out->error = error_at(&l->shape, keys);
+}
+
+/* Everything that a lookup will touch must lie inside the body. */
+static int check(const sn_layer *l)
+{
+    uint64_t r = l->shape.k, end = l->len / 8 - l->shape.units * (SN_RIBBON_ENTRY / 8);
+    const uint8_t *e = l->body + 8 * end;
+    for (uint64_t i = 0; i < l->shape.units; i++, e += SN_RIBBON_ENTRY) {
+        uint64_t at = sn_le64(e), meta = sn_le64(e + 8);
+        for (int level = 1; level <= SN_RIBBON_LEVELS; level++) {
+            uint64_t size = sn_le64(e + 8 + 8 * level), segments = (uint32_t)size;
+            uint64_t wide = size >> 32, words = sn_ribbon_slots(segments, wide, r);
+            uint64_t thresholds = level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
+            if (level > 1)
+                meta = at, at += thresholds;
+            if (wide > segments + (segments != 0) || meta > end || thresholds > end - meta ||
+                at > end || words > end - at)
+                return sn_fail(SEEN_EFORMAT, "shard %llu of the ribbon lies outside its body",
+                               (unsigned long long)i);
+            at += words;
+        }
+    }
+    return 0;
+}
+
+/* ---- the scalar truth ----------------------------------------------------------- */
+
+sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e, const sn_ribbon_key *k,
+                               unsigned r)
+{
+    uint64_t size = sn_le64(e + 16);
+    uint64_t at = sn_le64(e) + sn_ribbon_slots((uint32_t)size, size >> 32, r);
+    for (unsigned level = 2; level <= SN_RIBBON_LEVELS; level++) {
+        size = sn_le64(e + 8 + 8 * level);
+        uint64_t segments = (uint32_t)size, meta = at;
+        if (!segments)
+            continue;
+        uint64_t pos = sn_mulhi(sn_ribbon_place(k, level), segments << 6);
+        at += level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
+        if (level == SN_RIBBON_LEVELS || !sn_ribbon_bumps(body + 8 * meta, pos))
+            return sn_ribbon_look(k, body + 8 * at, pos, size >> 32, r);
+        at += sn_ribbon_slots(segments, size >> 32, r);
+    }
+    return (sn_ribbon_spot){ .at = NULL };
+}
+
+/* The thresholds are small and stay in the caches, so they are read at once and the
+ * level that the key is in is asked to come. */
+void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
+{
+    unsigned bits = sn_ribbon_bits(&l->shape);
+    for (size_t i = 0; i < n; i++) {
+        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
+        if (!s.at)
+            continue;
+        const uint8_t *end = s.at + 8 * (s.stride + s.used);
+        for (const uint8_t *p = s.at; p < end; p += 64)
+            __builtin_prefetch(p);
+        __builtin_prefetch(end - 1);
+    }
+}
+
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    unsigned bits = sn_ribbon_bits(&l->shape);
+    for (size_t i = 0; i < n; i++) {
+        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
+        uint64_t wrong = s.at == NULL;
+        for (unsigned j = 0; s.at && j < s.used; j++) {
+            uint64_t x = (sn_le64(s.at + 8 * j) & s.lo) ^
+                         (sn_le64(s.at + 8 * (s.stride + j)) & s.hi);
+            wrong |= (uint64_t)__builtin_parityll(x) ^ (s.print >> j & 1);
+        }
+        found[i] = !wrong;
+    }
+}
+
+static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
+{
+    static const sn_twin plain = { sn_ribbon_touch, has, NULL };
+    const sn_twin *t = sn_ribbon_x86(simd);
+    (void)s;
+    return atomic ? NULL : t ? t : &plain;
+}
+
+const sn_kind sn_ribbon = {
+    .name = "ribbon",
+    .id = SEEN_RIBBON,
+    .can = 0,
+    .body_len = body_len,
+    .shape_for = shape_for,
+    .shape_in = shape_in,
+    .error_at = error_at,
+    .measure = measure,
+    .twin = twin,
+    .check = check,
+};

@@ -1,0 +1,341 @@
+/* ribbon_solve.c - one shard of a ribbon from its keys.
+ *
+ * Gaussian elimination while the keys come in order of their start: a row goes to the
+ * first slot of its subset that no row has yet, or is reduced by the row that is there.
+ * All rows touched lie within 64 slots, so a shard is solved in one pass through the
+ * cache. The keys of a bucket come last start first; when one does not fit, it and all
+ * that start before the next threshold are bumped, and those of them that were already
+ * in are taken out again: they are the newest rows, and no row depends on a newer one.
+ * For the same reason the keys of rich segments, which come first, never depend on
+ * slots behind the wide ones. Rows that are in are then solved from the end.
+ *
+ * Scratch is about 40 bytes a key of one shard. */
+#include "kind/ribbon.h"
+#include "base/fail.h"
+#include <stdlib.h>
+
+#define SALTS 64
+
+typedef struct item {
+    uint64_t place, M;
+} item;
+
+struct sn_ribbon_work {
+    sn_ribbon_row *rows;
+    item *now, *next;   /* keys of this level and the next */
+    uint32_t *undo;     /* slots taken by the keys of one bucket */
+    uint64_t *words;    /* the shard */
+    uint64_t rows_cap, items_cap, words_cap;
+    uint64_t words_len;
+};
+
+sn_ribbon_work *sn_ribbon_work_new(void) { return calloc(1, sizeof(sn_ribbon_work)); }
+
+void sn_ribbon_work_free(sn_ribbon_work *w)
+{
+    if (!w)
+        return;
+    free(w->rows);
+    free(w->now);
+    free(w->next);
+    free(w->undo);
+    free(w->words);
+    free(w);
+}
+
+/* ---- sorting ---------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+#define RADIX 11
+
+/* Three passes over the 33 bits behind the common ones leave hardly any two neighbours
+ * out of order; where many agree in all of them, which no good hash does, qsort ends
+ * it. */
+uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bits)
+{
+    if (n < 2)
+        return n;
+    if (bits > 64 - 3 * RADIX)
+        bits = 64 - 3 * RADIX;
+    if (n < 2048) {
+        qsort(a, n, sizeof *a, compare);
+    } else {
+        static const uint64_t mask = (1 << RADIX) - 1;
+        uint64_t count[3][1 << RADIX] = { { 0 } };
+        unsigned low = 64 - 3 * RADIX - bits;
+        for (uint64_t i = 0; i < n; i++)
+            for (int p = 0; p < 3; p++)
+                count[p][a[i] >> (low + RADIX * (unsigned)p) & mask]++;
+        uint64_t *from = a, *to = scratch;
+        for (int p = 0; p < 3; p++) {
+            unsigned shift = low + RADIX * (unsigned)p;
+            uint64_t sum = 0;
+            for (uint64_t d = 0; d <= mask; d++) {
+                uint64_t c = count[p][d];
+                count[p][d] = sum;
+                sum += c;
+            }
+            for (uint64_t i = 0; i < n; i++)
+                to[count[p][from[i] >> shift & mask]++] = from[i];
+            uint64_t *t = from;
+            from = to;
+            to = t;
+        }
+        for (uint64_t i = 0; i < n;) { /* from the scratch back, equal prefixes sorted */
+            uint64_t j = i + 1;
+            while (j < n && from[j] >> low == from[i] >> low)
+                j++;
+            if (j - i > 1)
+                qsort(from + i, j - i, sizeof *from, compare);
+            for (; i < j; i++)
+                a[i] = from[i];
+        }
+    }
+    uint64_t kept = 1;
+    for (uint64_t i = 1; i < n; i++)
+        if (a[i] != a[kept - 1])
+            a[kept++] = a[i];
+    return kept;
+}
+
+/* ---- elimination ------------------------------------------------------------------- */
+
+/* Puts one row in; returns its slot or UINT64_MAX if it depends on those that are in. */
+static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset, uint64_t print)
+{
+    for (;;) {
+        sn_ribbon_row *r = rows + slot;
+        if (!r->subset) {
+            *r = (sn_ribbon_row){ subset, print };
+            return slot;
+        }
+        subset ^= r->subset;
+        print ^= r->print;
+        if (!subset)
+            return UINT64_MAX;
+        int step = __builtin_ctzll(subset);
+        subset >>= step;
+        slot += (uint64_t)step;
+    }
+}
+
+/* The N keys of w->now, by place, into a level of SEGMENTS; those that are bumped go to
+ * w->next, and the codes of buckets to META, unless it is NULL: then the level is the
+ * last. Returns how many were bumped; in a last level, how many did not fit. */
+static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments, unsigned bits,
+                          uint64_t salt, uint64_t *meta)
+{
+    uint64_t bumped = 0, slots = segments << 6;
+    for (uint64_t i = 0; i < n;) {
+        uint64_t bucket = sn_mulhi(w->now[i].place, slots) >> 7, end = i + 1;
+        while (end < n && sn_mulhi(w->now[end].place, slots) >> 7 == bucket)
+            end++;
+        unsigned code = 0, in = 0;
+        uint64_t j = end, first = i;
+        while (j-- > i) {
+            uint64_t pos = sn_mulhi(w->now[j].place, slots);
+            sn_ribbon_key k = sn_ribbon_key_of(w->now[j].M, bits, salt);
+            uint64_t slot = put(w->rows, pos, k.subset, k.print);
+            if (slot != UINT64_MAX) {
+                w->undo[in++] = (uint32_t)slot;
+                continue;
+            }
+            if (!meta)
+                return 1;
+            while (sn_ribbon_threshold(code) <= (pos & 127))
+                code++;
+            first = j + 1;
+            while (first < end &&
+                   (sn_mulhi(w->now[first].place, slots) & 127) < sn_ribbon_threshold(code)) {
+                w->rows[w->undo[--in]] = (sn_ribbon_row){ 0, 0 };
+                first++;
+            }
+            break;
+        }
+        if (code)
+            meta[bucket >> 5] |= (uint64_t)code << (2 * (bucket & 31));
+        for (; i < first; i++)
+            w->next[bumped++] = w->now[i];
+        i = end;
+    }
+    return bumped;
+}
+
+void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
+                           unsigned r, uint64_t *out)
+{
+    uint64_t state[SN_RIBBON_RMAX + 1] = { 0 }; /* bit i: slot i behind this one */
+    for (uint64_t seg = segments + 1; seg-- > 0;) {
+        unsigned used = r + (seg < wide);
+        for (unsigned o = 64; o-- > 0;) {
+            const sn_ribbon_row *row = rows + seg * 64 + o;
+            uint64_t later = row->subset >> 1;
+            for (unsigned j = 0; j < used; j++) {
+                uint64_t bit = (uint64_t)__builtin_parityll(later & state[j]);
+                bit ^= row->print >> j & 1;
+                state[j] = state[j] << 1 | bit;
+            }
+        }
+        for (unsigned j = 0; j < used; j++)
+            out[seg * r + (seg < wide ? seg : wide) + j] = sn_swap64(state[j]);
+    }
+}
+
+/* ---- a shard ----------------------------------------------------------------------- */
+
+/* Room for N of ELEMENT bytes, contents kept. */
+static bool room(void *array, uint64_t *cap, uint64_t n, size_t element)
+{
+    void **p = array;
+    if (n <= *cap)
+        return true;
+    uint64_t want = n + n / 8 + 64;
+    void *q = realloc(*p, want * element);
+    if (!q)
+        return false;
+    *p = q;
+    *cap = want;
+    return true;
+}
+
+/* N more zeroed words; their place, as an offset, in *AT. */
+static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
+{
+    if (!room(&w->words, &w->words_cap, w->words_len + n, 8))
+        return false;
+    *at = w->words_len;
+    memset(w->words + w->words_len, 0, n * 8);
+    w->words_len += n;
+    return true;
+}
+
+/* One level. Its keys are w->now; afterwards w->now are the bumped ones, in the order
+ * of the next level. Returns how many they are, or a negative code; 1 in the last level
+ * means that it did not fit. */
+static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level, uint64_t segments,
+                        unsigned bits, unsigned r, uint64_t share, uint64_t salt,
+                        uint64_t entry[8])
+{
+    static sn_ribbon_fill *fill; /* the same whoever writes it first */
+    bool last = level == SN_RIBBON_LEVELS;
+    uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0, start = w->words_len;
+    uint64_t slots = (segments + 1) * 64;
+    if (slots >> 32)
+        return sn_fail(SEEN_ETOOBIG, "a shard of %llu keys is too large",
+                       (unsigned long long)n);
+    if (!last && !more_words(w, sn_ribbon_meta(segments), &meta))
+        return SEEN_ENOMEM;
+    if (level == 1 && !more_words(w, -w->words_len & 7, &at))
+        return SEEN_ENOMEM;
+    if (!room(&w->rows, &w->rows_cap, slots, sizeof *w->rows) ||
+        !more_words(w, sn_ribbon_slots(segments, wide, r), &at))
+        return SEEN_ENOMEM;
+    memset(w->rows, 0, slots * sizeof *w->rows);
+    uint64_t bumped = eliminate(w, n, segments, bits, salt, last ? NULL : w->words + meta);
+    if (last && bumped) {
+        w->words_len = start;
+        return 1;
+    }
+    sn_ribbon_fill *f = __atomic_load_n(&fill, __ATOMIC_RELAXED);
+    if (!f) {
+        f = sn_simd_best() == SN_AVX512 ? sn_ribbon_fill_x86() : NULL;
+        f = f ? f : sn_ribbon_fill_scalar;
+        __atomic_store_n(&fill, f, __ATOMIC_RELAXED);
+    }
+    f(w->rows, segments, wide, r, w->words + at);
+    if (!last)
+        for (uint64_t i = 0; i < sn_ribbon_meta(segments); i++)
+            w->words[meta + i] = sn_swap64(w->words[meta + i]);
+    entry[1 + level] = segments | wide << 32;
+    if (level == 1) {
+        entry[0] = at;
+        entry[1] = meta;
+    }
+    item *t = w->now;
+    w->now = w->next;
+    w->next = t;
+    return (int64_t)bumped;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    uint64_t x = ((const item *)a)->place, y = ((const item *)b)->place;
+    return x < y ? -1 : x > y;
+}
+
+/* Gives the N keys of w->now their places in LEVEL, ascending. */
+static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned bits,
+                        uint64_t salt)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        sn_ribbon_key k = sn_ribbon_key_of(w->now[i].M, bits, salt);
+        w->now[i].place = level == 1 ? k.place : sn_ribbon_place(&k, level);
+    }
+    if (level > 1 || salt)
+        qsort(w->now, n, sizeof *w->now, compare_items);
+}
+
+/* All levels with one salt. 0, a negative code, or 1 if another salt should be tried. */
+static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits, unsigned r,
+                   uint64_t share, uint64_t salt, uint64_t entry[8])
+{
+    int64_t left = (int64_t)n;
+    w->words_len = 0;
+    for (int i = 0; i < 8; i++)
+        entry[i] = 0;
+    entry[6] = salt;
+    for (uint64_t i = 0; i < n; i++)
+        w->now[i].M = sn_ribbon_salted(m[i], salt);
+    for (unsigned level = 1; level < SN_RIBBON_LEVELS && left >= SN_RIBBON_FEW; level++) {
+        uint64_t before = (uint64_t)left;
+        place_items(w, before, level, bits, salt);
+        left = level_of(w, before, level, sn_ribbon_segments(before, false), bits, r, share,
+                        salt, entry);
+        if (left < 0)
+            return (int)left;
+        if ((uint64_t)left > before / 4)
+            return 1; /* the places are not spread */
+    }
+    n = (uint64_t)left;
+    uint64_t segments = sn_ribbon_segments(n, true);
+    place_items(w, n, SN_RIBBON_LEVELS, bits, salt);
+    for (int wider = 0; n && wider < 16; wider++, segments += 1 + segments / 16) {
+        left = level_of(w, n, SN_RIBBON_LEVELS, segments, bits, r, share, salt, entry);
+        if (left <= 0)
+            break;
+    }
+    return left < 0 ? (int)left : left > 0;
+}
+
+int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits, unsigned r,
+                    uint64_t share, const uint64_t **words, uint64_t *len, uint64_t entry[8])
+{
+    uint64_t cap = w->items_cap, same = cap, undo = cap;
+    if (!room(&w->now, &cap, n, sizeof *w->now) ||
+        !room(&w->next, &same, n, sizeof *w->next) ||
+        !room(&w->undo, &undo, n, sizeof *w->undo))
+        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys", (unsigned long long)n);
+    w->items_cap = cap;
+    int rc = 1;
+    for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
+        rc = attempt(w, m, n, bits, r, share, salt, entry);
+    if (rc == SEEN_ENOMEM)
+        return sn_fail(rc, "no memory to solve %llu keys", (unsigned long long)n);
+    if (rc == 1)
+        return sn_fail(SEEN_EINVAL, "%llu keys cannot be told apart by their hashes",
+                       (unsigned long long)n);
+    if (rc < 0)
+        return rc;
+    uint64_t at;
+    if (!more_words(w, -w->words_len & 7, &at))
+        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys", (unsigned long long)n);
+    entry[7] = n;
+    *words = w->words;
+    *len = w->words_len;
+    return 0;
+}
