@@ -68,7 +68,8 @@ enum seen_code {
     SEEN_EIO = -9,       /* the system refused; errno says why */
     SEEN_EFORMAT = -10,  /* not a filter file, or its header contradicts itself */
     SEEN_EVERSION = -11, /* the file was made by a newer version */
-    SEEN_EDAMAGED = -12  /* a checksum does not fit: the file was damaged */
+    SEEN_EDAMAGED = -12, /* a checksum does not fit: the file was damaged */
+    SEEN_ECANCEL = -13   /* the caller asked to stop */
 };
 
 /* The code in words; never NULL. */
@@ -407,6 +408,49 @@ SEEN_API const seen_format *seen_format_of(const seen_filter *f);
  * where the same keys go to the same bits in both. SEEN_EKIND otherwise: bits cannot be
  * converted without the keys, and seen_reason() says what to do. */
 SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
+
+/* ---- static filters: built from all keys at once ------------------------------------------ */
+
+typedef struct seen_builder seen_builder;
+
+/* How far a builder is. */
+typedef struct seen_build_progress {
+    enum { SEEN_BUILD_TAKING, SEEN_BUILD_SOLVING } phase;
+    uint64_t keys;      /* taken so far, duplicates included */
+    uint64_t temporary; /* bytes in the temporary folder */
+    uint64_t done, of;  /* keys solved, of those taken; while taking 0 of 0 */
+} seen_build_progress;
+
+/* What to build: a ribbon, smaller than anything that takes keys one by one. */
+typedef struct seen_build_spec {
+    double error;       /* 0: 0.01, or what .memory allows; at least 2^-32 */
+    uint64_t memory;    /* bytes that the file of the filter may have; 0: as needed */
+    uint64_t seed;      /* of the hash */
+    uint64_t keys;      /* expected number, to see early if the disk is too small; 0: ? */
+    uint64_t work;      /* memory to work with, at least 64 MiB; 0: 1 GiB */
+    const char *tmp;    /* folder for what does not fit; NULL: $TMPDIR or /tmp */
+    unsigned threads;   /* to solve with; 0: one for each processor */
+    unsigned reserved0; /* 0 */
+    /* Called now and then in the thread that called the library; anything but 0 stops
+     * the work with SEEN_ECANCEL. NULL: nobody looks. */
+    int (*progress)(void *ctx, const seen_build_progress *p);
+    void *ctx;
+    uint64_t reserved[4]; /* 0 */
+} seen_build_spec;
+
+/* A builder takes any number of keys, in any order, as often as they come, and keeps
+ * eight bytes of each, on disk if they do not fit its memory: in one file without a
+ * name, which the system removes whatever happens to the process. */
+SEEN_API int seen_builder_new(const seen_build_spec *spec, seen_builder **out);
+
+/* Returns 0, or a negative code after which the builder can only be freed. */
+SEEN_API int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n);
+SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n);
+
+/* Makes the filter: it can be asked and saved, and never changes. The same keys make
+ * the same bytes, in whatever order they came. B can then only be freed. */
+SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
+SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
 /* ---- bitmap: an exact set of integers below a bound ------------------------------------- */
 

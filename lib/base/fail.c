@@ -48,6 +48,8 @@ const char *seen_strerror(int code)
         return "made by a newer version";
     case SEEN_EDAMAGED:
         return "damaged file";
+    case SEEN_ECANCEL:
+        return "stopped";
     }
     return "unknown error";
 }

@@ -42,6 +42,22 @@ void *sn_body_alloc(const seen_allocator *a, uint64_t len)
     return p;
 }
 
+void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to)
+{
+    if (!a->alloc && to >= LARGE) { /* a mapping: its tail is given back */
+        uint64_t keep = (to + 4095) & ~(uint64_t)4095, had = (from + 4095) & ~(uint64_t)4095;
+        if (had > keep)
+            munmap((uint8_t *)body + keep, had - keep);
+        return body;
+    }
+    void *less = sn_body_alloc(a, to);
+    if (less) {
+        memcpy(less, body, to);
+        sn_body_free(a, body, from);
+    }
+    return less;
+}
+
 void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
 {
     if (!body)

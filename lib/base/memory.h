@@ -7,6 +7,9 @@
  * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
  * they are worth a factor of two to three at the size of memory. NULL if none. */
 void *sn_body_alloc(const seen_allocator *a, uint64_t len);
+/* The same body with only its first TO bytes, perhaps moved; NULL if there is no
+ * memory to move it, then BODY stands as it was. */
+void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to);
 void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
 
 /* BODY with NEW_LEN bytes, the added ones zero. Large bodies of the system are moved by

@@ -7,6 +7,7 @@ static const sn_kind *const kinds[SEEN_KINDS] = {
     [SEEN_LINE] = &sn_line,
     [SEEN_BLOCK] = &sn_block,
     [SEEN_CUCKOO] = &sn_cuckoo,
+    [SEEN_RIBBON] = &sn_ribbon,
     [SEEN_SET] = &sn_set,
 };
 

@@ -11,6 +11,10 @@
 
 /* ---- sizes ------------------------------------------------------------------- */
 
+/* With this share of keys in one bit and the others in none, 99 answers of 100 are
+ * yes: less is no filter. */
+#define USELESS ((uint64_t)4294967296 / 50)
+
 /* Share of the keys that a full level bumps. */
 #define BUMPED 0.0392
 
@@ -79,7 +83,7 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     double have = (double)(bytes / 64 * 8);
     unsigned r = 0;
-    if (words_for(n, 0, 0) > have)
+    if (words_for(n, 0, USELESS) > have)
         return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
                        (unsigned long long)bytes);
     while (r < SN_RIBBON_RMAX && words_for(n, r + 1, 0) <= have)

@@ -209,7 +209,8 @@ static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
     if (!room(&w->words, &w->words_cap, w->words_len + n, 8))
         return false;
     *at = w->words_len;
-    memset(w->words + w->words_len, 0, n * 8);
+    if (n)
+        memset(w->words + w->words_len, 0, n * 8);
     w->words_len += n;
     return true;
 }
@@ -276,7 +277,7 @@ static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned 
         sn_ribbon_key k = sn_ribbon_key_of(w->now[i].M, bits, salt);
         w->now[i].place = level == 1 ? k.place : sn_ribbon_place(&k, level);
     }
-    if (level > 1 || salt)
+    if (n > 1 && (level > 1 || salt))
         qsort(w->now, n, sizeof *w->now, compare_items);
 }
 

@@ -1,0 +1,341 @@
+/* build.c - takes keys without end: eight bytes each, in memory, then on disk.
+ *
+ * Keys are hashed into an array. When it is full it is handed to a thread that groups
+ * it by the first bits of the hash and appends it to one temporary file as a run, while
+ * the next array fills. The file has no name, so that nothing can be left behind, not
+ * even by a process that is killed. build_solve.c then reads the same part of every
+ * run, and so never needs more than a part in memory. */
+#include "filter/build.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "hash/hash.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define WORK_DEFAULT ((uint64_t)1 << 30)
+#define WORK_LEAST ((uint64_t)64 << 20)
+#define FIRST_ROOM 65536
+#define TELL_EVERY ((uint64_t)1 << 20) /* keys */
+/* Left on the disk for others. */
+#define SPARE ((uint64_t)16 << 20)
+
+int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
+{
+    static const seen_build_spec zero;
+    *out = NULL;
+    if (!spec)
+        spec = &zero;
+    if (spec->reserved0)
+        return sn_fail(SEEN_EINVAL, "reserved fields of the specification must be zero");
+    if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
+        return sn_fail(SEEN_EINVAL, "the error rate must lie between 0 and 1, not %g",
+                       spec->error);
+    if (spec->error != 0 && spec->memory)
+        return sn_fail(SEEN_EINVAL, "error and memory both decide the size: give one");
+    if (spec->work && spec->work < WORK_LEAST)
+        return sn_fail(SEEN_EINVAL, "building needs at least %llu bytes of memory, not %llu",
+                       (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
+    sn_shape s = { .kind = SEEN_RIBBON };
+    int rc = spec->error != 0 ? sn_ribbon.shape_for(&s, 1, spec->error) : 0;
+    if (rc < 0)
+        return rc;
+    seen_builder *b = calloc(1, sizeof *b);
+    const char *tmp = spec->tmp ? spec->tmp : getenv("TMPDIR");
+    if (b)
+        b->tmp = strdup(tmp && *tmp ? tmp : "/tmp");
+    if (!b || !b->tmp) {
+        free(b);
+        return sn_fail(SEEN_ENOMEM, "no memory for a builder");
+    }
+    b->spec = *spec;
+    b->fd = -1;
+    b->work = spec->work ? spec->work : WORK_DEFAULT;
+    /* Three arrays: one filling, one being grouped, one being written. */
+    b->cap = b->work / 5 / 8;
+    if (b->cap > UINT32_MAX)
+        b->cap = UINT32_MAX;
+    if (spec->keys > b->cap) {
+        b->fd = sn_builder_temporary(b, spec->keys * 8);
+        if (b->fd < 0) {
+            rc = b->fd;
+            b->fd = -1;
+            seen_builder_free(b);
+            return rc;
+        }
+    }
+    *out = b;
+    return 0;
+}
+
+/* ---- the temporary file ----------------------------------------------------------- */
+
+static int refused(const char *what, const char *path)
+{
+    int e = errno;
+    sn_fail(SEEN_EIO, "cannot %s %s: %s", what, path, strerror(e));
+    errno = e;
+    return SEEN_EIO;
+}
+
+int sn_builder_space(seen_builder *b, int fd, uint64_t len)
+{
+    struct statvfs v;
+    if (fstatvfs(fd, &v) < 0)
+        return refused("look at the space in", b->tmp);
+    uint64_t free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    if (free_bytes >= len + (len > SPARE ? SPARE : 0))
+        return 0;
+    sn_fail(SEEN_EIO, "%s has %llu MB free, but building needs %llu MB there", b->tmp,
+            (unsigned long long)(free_bytes / 1000000),
+            (unsigned long long)((len + 999999) / 1000000));
+    errno = ENOSPC;
+    return SEEN_EIO;
+}
+
+int sn_builder_temporary(seen_builder *b, uint64_t len)
+{
+    int fd = open(b->tmp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+        char *name; /* a file system without nameless files: take the name away at once */
+        if (asprintf(&name, "%s/seen-build-XXXXXX", b->tmp) < 0)
+            return sn_fail(SEEN_ENOMEM, "no memory for a name");
+        fd = mkostemp(name, O_CLOEXEC);
+        int e = errno;
+        if (fd >= 0)
+            unlink(name);
+        free(name);
+        errno = e;
+    }
+    if (fd < 0)
+        return refused("make a temporary file in", b->tmp);
+    int rc = sn_builder_space(b, fd, len);
+    if (rc < 0) {
+        int e = errno;
+        close(fd);
+        errno = e;
+        return rc;
+    }
+    return fd;
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+/* FROM grouped by parts into TO. */
+static void group(const uint64_t *from, uint64_t n, uint64_t *to, uint32_t start[SN_PARTS + 1])
+{
+    uint32_t at[SN_PARTS] = { 0 };
+    for (uint64_t i = 0; i < n; i++)
+        at[from[i] >> (64 - SN_PART_BITS)]++;
+    uint32_t sum = 0;
+    for (int p = 0; p < SN_PARTS; p++) {
+        start[p] = sum;
+        sum += at[p];
+        at[p] = start[p];
+    }
+    start[SN_PARTS] = sum;
+    for (uint64_t i = 0; i < n; i++)
+        to[at[from[i] >> (64 - SN_PART_BITS)]++] = from[i];
+}
+
+/* The writer's thread: groups b->full and appends it to the file. */
+static void *write_run(void *arg)
+{
+    seen_builder *b = arg;
+    group(b->full, b->full_n, b->parted, b->full_run->start);
+    const char *p = (const char *)b->parted;
+    uint64_t left = b->full_n * 8, at = b->full_run->at;
+    b->write_rc = sn_builder_space(b, b->fd, left);
+    while (b->write_rc == 0 && left) {
+        ssize_t n = pwrite(b->fd, p, left < (64u << 20) ? left : 64u << 20, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            b->write_rc = refused("write a temporary file in", b->tmp);
+            break;
+        }
+        p += n;
+        at += (uint64_t)n;
+        left -= (uint64_t)n;
+    }
+    b->write_errno = errno;
+    if (b->write_rc < 0) /* reasons are kept per thread */
+        snprintf(b->write_why, sizeof b->write_why, "%s", seen_reason());
+    return NULL;
+}
+
+static int join_writer(seen_builder *b)
+{
+    if (!b->writing)
+        return 0;
+    pthread_join(b->writer, NULL);
+    b->writing = false;
+    if (b->write_rc < 0) {
+        errno = b->write_errno;
+        return sn_fail(b->write_rc, "%s", b->write_why);
+    }
+    return 0;
+}
+
+/* Hands b->fill to the writer. */
+static int spill(seen_builder *b)
+{
+    int rc = join_writer(b);
+    if (rc < 0)
+        return rc;
+    if (b->fd < 0) {
+        b->fd = sn_builder_temporary(b, b->used * 8);
+        if (b->fd < 0) {
+            rc = b->fd;
+            b->fd = -1;
+            return rc;
+        }
+    }
+    sn_run **runs = realloc(b->run, (b->runs + 1) * sizeof *runs);
+    if (runs)
+        b->run = runs;
+    sn_run *run = runs ? malloc(sizeof *run) : NULL;
+    if (!b->parted)
+        b->parted = malloc(b->cap * 8);
+    if (!b->full)
+        b->full = malloc(b->cap * 8);
+    if (!run || !b->parted || !b->full) {
+        free(run);
+        return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys", (unsigned long long)b->cap);
+    }
+    run->at = b->spilled;
+    b->run[b->runs++] = run;
+    uint64_t *t = b->full;
+    b->full = b->fill;
+    b->full_n = b->used;
+    b->full_run = run;
+    b->fill = t;
+    b->spilled += b->used * 8;
+    b->used = 0;
+    if (pthread_create(&b->writer, NULL, write_run, b) == 0) {
+        b->writing = true;
+        return 0;
+    }
+    write_run(b); /* no thread to be had: it only takes longer */
+    return b->write_rc;
+}
+
+/* ---- taking ----------------------------------------------------------------------------- */
+
+int sn_builder_tell(seen_builder *b, int phase, uint64_t done)
+{
+    seen_build_progress p = { .keys = b->total, .temporary = b->spilled };
+    if (!b->spec.progress)
+        return 0;
+    p.phase = phase ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
+    p.done = done;
+    p.of = phase ? b->total : 0;
+    return b->spec.progress(b->spec.ctx, &p) ? sn_fail(SEEN_ECANCEL, "stopped on request") : 0;
+}
+
+/* Room for at least one more key in b->fill. */
+static int make_room(seen_builder *b)
+{
+    if (b->used < b->room)
+        return 0;
+    if (b->room == b->cap)
+        return spill(b);
+    uint64_t want = b->room ? b->room * 2 : FIRST_ROOM;
+    want = want < b->cap ? want : b->cap;
+    uint64_t *p = realloc(b->fill, want * 8);
+    if (!p)
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys", (unsigned long long)want);
+    b->fill = p;
+    b->room = want;
+    return 0;
+}
+
+static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h, size_t n)
+{
+    if (b->failed)
+        return sn_fail(b->failed, "the builder has failed or finished");
+    for (size_t i = 0; i < n;) {
+        int rc = make_room(b);
+        uint64_t before = b->total;
+        if (rc == 0) {
+            uint64_t some = b->room - b->used;
+            some = some < n - i ? some : n - i;
+            uint64_t *to = b->fill + b->used;
+            if (keys)
+                for (uint64_t j = 0; j < some; j++)
+                    to[j] = sn_remix(sn_hash(b->spec.seed, keys[i + j].data, keys[i + j].len));
+            else
+                for (uint64_t j = 0; j < some; j++)
+                    to[j] = sn_remix(h[i + j]);
+            b->used += some;
+            b->total += some;
+            i += some;
+            if (before / TELL_EVERY != b->total / TELL_EVERY)
+                rc = sn_builder_tell(b, 0, 0);
+        }
+        if (rc < 0) {
+            b->failed = rc;
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n)
+{
+    return take(b, keys, NULL, n);
+}
+
+int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n)
+{
+    return take(b, NULL, h, n);
+}
+
+int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
+{
+    int rc = 0;
+    if (b->runs) {
+        rc = b->used ? spill(b) : 0;
+        int late = join_writer(b);
+        rc = rc < 0 ? rc : late;
+        free(b->fill);
+        b->fill = NULL;
+        free(b->full);
+        b->full = NULL;
+    } else {
+        b->parted = malloc(b->used ? b->used * 8 : 8);
+        if (!b->parted)
+            return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
+                           (unsigned long long)b->used);
+        group(b->fill, b->used, b->parted, start);
+        free(b->fill);
+        b->fill = b->parted;
+        b->parted = NULL;
+    }
+    free(b->parted);
+    b->parted = NULL;
+    return rc;
+}
+
+void seen_builder_free(seen_builder *b)
+{
+    if (!b)
+        return;
+    if (b->writing)
+        pthread_join(b->writer, NULL);
+    if (b->fd >= 0)
+        close(b->fd);
+    for (uint32_t i = 0; i < b->runs; i++)
+        free(b->run[i]);
+    free(b->run);
+    free(b->fill);
+    free(b->full);
+    free(b->parted);
+    free(b->tmp);
+    free(b);
+}

@@ -1,0 +1,50 @@
+/* build.h - what taking keys (build.c) leaves for solving them (build_solve.c). */
+#ifndef SN_BUILD_H
+#define SN_BUILD_H
+#include "filter/filter.h"
+#include <pthread.h>
+
+/* Keys are kept as m = remix(hash), grouped by their first PART_BITS bits. */
+#define SN_PART_BITS 11
+#define SN_PARTS (1 << SN_PART_BITS)
+
+/* As many keys as were in memory at once, in order of their parts. */
+typedef struct sn_run {
+    uint64_t at;                 /* byte of the temporary file */
+    uint32_t start[SN_PARTS + 1]; /* key with which each part starts */
+} sn_run;
+
+struct seen_builder {
+    seen_build_spec spec;
+    char *tmp;
+    uint64_t work;           /* bytes of memory to work with */
+    int failed;              /* the code that ended it */
+
+    uint64_t total;          /* keys taken */
+    uint64_t *fill;          /* being filled: `used` of `room`, at most `cap` */
+    uint64_t used, room, cap;
+
+    int fd;                  /* of the temporary file; -1: none yet */
+    uint64_t spilled;        /* bytes in it */
+    sn_run **run;
+    uint32_t runs;
+
+    /* The thread that writes a run; the fields are its own while it runs. */
+    pthread_t writer;
+    bool writing;
+    uint64_t *full, full_n, *parted;
+    sn_run *full_run;
+    int write_rc, write_errno;
+    char write_why[400];
+};
+
+/* Ends the taking: all keys are in runs on disk, or, if there is none, in b->fill,
+ * grouped by parts as *START says. */
+int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1]);
+/* Asks the caller's progress function; SEEN_ECANCEL if it says stop. */
+int sn_builder_tell(seen_builder *b, int phase, uint64_t done);
+/* An unnamed file in the builder's folder with room for LEN more bytes, or a code. */
+int sn_builder_temporary(seen_builder *b, uint64_t len);
+/* Fails if fewer than LEN bytes are free where FD lives. */
+int sn_builder_space(seen_builder *b, int fd, uint64_t len);
+#endif

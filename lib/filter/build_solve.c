@@ -1,0 +1,478 @@
+/* build_solve.c - from hashes in parts to a ribbon, on all cores, in bounded memory.
+ *
+ * A unit of work is one shard, or one part if a part holds several shards. Workers
+ * take units in order, read, sort and solve them, and hand the words over in order, so
+ * that the same keys make the same bytes whatever the number of threads. Only the
+ * units in work are in memory; the body grows in memory, or in a temporary file if it
+ * would take more than half of what the builder may use. */
+#include "filter/build.h"
+#include "filter/file.h"
+#include "kind/ribbon.h"
+#include "base/fail.h"
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Bytes of scratch a key that a worker needs: two copies to sort, rows and places to
+ * solve, words to hand over. */
+#define SCRATCH 64
+/* Keys whose duplicates are counted to guess how many there are in all. */
+#define SAMPLE ((uint64_t)4 << 20)
+
+typedef struct job {
+    seen_builder *b;
+    uint32_t start[SN_PARTS + 1]; /* of the parts in memory, if there are no runs */
+    unsigned bits, unit_bits;     /* of shards and units */
+    uint64_t units, biggest;      /* biggest: keys of one unit */
+    unsigned threads;
+    unsigned r;
+    uint64_t share;
+
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    uint64_t next, turn;          /* unit to take, unit whose words are due */
+    int rc;                       /* the first failure, with its reason */
+    char why[400];
+    int err;
+
+    uint64_t solved;              /* keys done, duplicates included */
+    uint64_t kept;                /* distinct ones */
+    uint64_t *table;
+    uint64_t words;               /* handed over */
+    uint8_t *body;                /* of `room` bytes, unless fd >= 0 */
+    uint64_t room;
+    int fd;
+} job;
+
+/* ---- reading a unit ----------------------------------------------------------------- */
+
+static uint64_t unit_keys(const job *j, uint64_t unit)
+{
+    uint64_t parts = SN_PARTS >> j->unit_bits, from = unit * parts, n = 0;
+    for (uint32_t i = 0; i < j->b->runs; i++)
+        n += j->b->run[i]->start[from + parts] - j->b->run[i]->start[from];
+    return j->b->runs ? n : j->start[from + parts] - j->start[from];
+}
+
+static int read_unit(const job *j, uint64_t unit, uint64_t *to)
+{
+    const seen_builder *b = j->b;
+    uint64_t parts = SN_PARTS >> j->unit_bits, from = unit * parts;
+    if (!b->runs) {
+        memcpy(to, b->fill + j->start[from], unit_keys(j, unit) * 8);
+        return 0;
+    }
+    for (uint32_t i = 0; i < b->runs; i++) {
+        const sn_run *run = b->run[i];
+        uint64_t left = (uint64_t)(run->start[from + parts] - run->start[from]) * 8;
+        uint64_t at = run->at + (uint64_t)run->start[from] * 8;
+        char *p = (char *)to;
+        to += left / 8;
+        while (left) {
+            ssize_t n = pread(b->fd, p, left, (off_t)at);
+            if (n < 0 && errno == EINTR)
+                continue;
+            if (n <= 0)
+                return sn_fail(SEEN_EIO, "cannot read back a temporary file in %s: %s", b->tmp,
+                               n ? strerror(errno) : "it became shorter");
+            p += n;
+            at += (uint64_t)n;
+            left -= (uint64_t)n;
+        }
+    }
+    return 0;
+}
+
+/* ---- a worker ------------------------------------------------------------------------ */
+
+static void fail_job(job *j, int rc)
+{
+    int e = errno;
+    pthread_mutex_lock(&j->lock);
+    if (j->rc == 0) {
+        j->rc = rc;
+        j->err = e;
+        snprintf(j->why, sizeof j->why, "%s", seen_reason());
+    }
+    pthread_cond_broadcast(&j->turned);
+    pthread_mutex_unlock(&j->lock);
+}
+
+/* Appends N words to the body; the caller has the turn. */
+static int append(job *j, const uint64_t *words, uint64_t n)
+{
+    static const seen_allocator system;
+    uint64_t at = j->words * 8, len = n * 8;
+    if (j->fd < 0 && at + len > j->room) {
+        uint64_t room = (at + len) / 8 * 9 + ((uint64_t)8 << 20);
+        uint8_t *more = sn_body_alloc(&system, room);
+        if (!more)
+            return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+                           (unsigned long long)room);
+        if (at)
+            memcpy(more, j->body, at);
+        sn_body_free(&system, j->body, j->room);
+        j->body = more;
+        j->room = room;
+    }
+    j->words += n;
+    if (j->fd < 0) {
+        memcpy(j->body + at, words, len);
+        return 0;
+    }
+    const char *p = (const char *)words;
+    while (len) {
+        ssize_t w = pwrite(j->fd, p, len, (off_t)at);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return sn_fail(SEEN_EIO, "cannot write a temporary file in %s: %s", j->b->tmp,
+                           strerror(errno));
+        p += w;
+        at += (uint64_t)w;
+        len -= (uint64_t)w;
+    }
+    return 0;
+}
+
+/* Waits until the words of UNIT are due; false if the work is over. */
+static bool wait_turn(job *j, uint64_t unit)
+{
+    while (j->turn != unit && j->rc == 0)
+        pthread_cond_wait(&j->turned, &j->lock);
+    return j->rc == 0;
+}
+
+/* The words of a unit's shards, one after another. */
+typedef struct pile {
+    uint64_t *words, n, room;
+} pile;
+
+static int pile_up(pile *p, const uint64_t *words, uint64_t n)
+{
+    if (p->n + n > p->room) {
+        uint64_t room = (p->n + n) * 2;
+        uint64_t *more = realloc(p->words, room * 8);
+        if (!more)
+            return sn_fail(SEEN_ENOMEM, "no memory for %llu words", (unsigned long long)room);
+        p->words = more;
+        p->room = room;
+    }
+    memcpy(p->words + p->n, words, n * 8);
+    p->n += n;
+    return 0;
+}
+
+/* Solves the shards of one unit and hands them over when it is their turn. */
+static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const uint64_t *m,
+                      uint64_t n, uint64_t taken)
+{
+    uint64_t shards = (uint64_t)1 << (j->bits - j->unit_bits), first = unit * shards, i = 0;
+    int rc = 0;
+    p->n = 0;
+    for (uint64_t s = first; s < first + shards; s++) {
+        uint64_t from = i, *entry = j->table + 8 * s, len;
+        const uint64_t *words;
+        while (i < n && sn_ribbon_shard(m[i], j->bits) == s)
+            i++;
+        rc = sn_ribbon_solve(w, m + from, i - from, j->bits, j->r, j->share, &words, &len,
+                             entry);
+        entry[0] += p->n;
+        entry[1] += p->n;
+        if (rc == 0)
+            rc = pile_up(p, words, len);
+        if (rc < 0)
+            return rc;
+    }
+    pthread_mutex_lock(&j->lock);
+    if (wait_turn(j, unit)) {
+        for (uint64_t s = first; s < first + shards; s++) {
+            j->table[8 * s] += j->words;
+            j->table[8 * s + 1] += j->words;
+            for (uint64_t e = 8 * s; e < 8 * s + 8; e++)
+                j->table[e] = sn_swap64(j->table[e]);
+        }
+        rc = append(j, p->words, p->n);
+        j->turn++;
+        j->solved += taken;
+        j->kept += n;
+        pthread_cond_broadcast(&j->turned);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+static void *work(void *arg)
+{
+    job *j = arg;
+    pile p = { 0 };
+    sn_ribbon_work *w = sn_ribbon_work_new();
+    uint64_t *keys = malloc(j->biggest * 8 + 8), *scratch = malloc(j->biggest * 8 + 8);
+    int rc = w && keys && scratch
+                 ? 0
+                 : sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
+                           (unsigned long long)j->biggest);
+    while (rc == 0) {
+        pthread_mutex_lock(&j->lock);
+        uint64_t unit = j->rc == 0 ? j->next++ : j->units;
+        pthread_mutex_unlock(&j->lock);
+        if (unit >= j->units)
+            break;
+        uint64_t taken = unit_keys(j, unit);
+        rc = read_unit(j, unit, keys);
+        if (rc == 0) {
+            uint64_t n = sn_ribbon_sort(keys, scratch, taken, j->unit_bits);
+            rc = solve_unit(j, w, &p, unit, keys, n, taken);
+        }
+    }
+    if (rc < 0)
+        fail_job(j, rc);
+    free(p.words);
+    free(scratch);
+    free(keys);
+    sn_ribbon_work_free(w);
+    return NULL;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+/* The longest body of a file of at most BYTES; 0 if there is none. */
+static uint64_t body_in(uint64_t bytes)
+{
+    uint64_t header = sn_page_up(sn_sums_at(1) + 8 * sn_pieces(bytes));
+    return bytes < header + SN_PAGE ? 0 : (bytes - header) / SN_PAGE * SN_PAGE;
+}
+
+/* An upper bound for the number of distinct keys: all, unless a sample of units, which
+ * are a fair choice of keys because hashes are, has duplicates. Four sigma above. */
+static int distinct(job *j, uint64_t *out)
+{
+    uint64_t *keys = malloc(j->biggest * 8 + 8), *scratch = malloc(j->biggest * 8 + 8);
+    uint64_t read = 0, kept = 0, units = 0;
+    int rc = keys && scratch ? 0 : sn_fail(SEEN_ENOMEM, "no memory to sort keys");
+    while (rc == 0 && units < j->units && read < SAMPLE) {
+        uint64_t n = unit_keys(j, units);
+        rc = read_unit(j, units++, keys);
+        read += n;
+        kept += rc == 0 ? sn_ribbon_sort(keys, scratch, n, j->unit_bits) : 0;
+    }
+    free(keys);
+    free(scratch);
+    double all = (double)kept + (units < j->units ? 4 * sqrt((double)kept) : 0);
+    all *= (double)j->units / (double)units;
+    *out = kept == read || all > (double)j->b->total ? j->b->total : (uint64_t)all;
+    return rc;
+}
+
+/* How many shards and units, for how many threads. */
+static int plan(job *j)
+{
+    seen_builder *b = j->b;
+    double most = (double)b->work / SCRATCH / 4;
+    most = most < (double)SN_RIBBON_SHARD ? most : (double)SN_RIBBON_SHARD;
+    uint64_t shards = sn_ribbon_shards((double)b->total, most);
+    j->bits = (unsigned)__builtin_ctzll(shards);
+    j->unit_bits = j->bits < SN_PART_BITS ? j->bits : SN_PART_BITS;
+    j->units = (uint64_t)1 << j->unit_bits;
+    for (uint64_t u = 0; u < j->units; u++) {
+        uint64_t n = unit_keys(j, u);
+        j->biggest = n > j->biggest ? n : j->biggest;
+    }
+    j->threads = b->spec.threads;
+    if (!j->threads) {
+        cpu_set_t set;
+        j->threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    }
+    uint64_t fit = b->work / SCRATCH / (j->biggest ? j->biggest : 1);
+    if (fit < 1 && j->biggest > (uint64_t)most * 2)
+        return sn_fail(SEEN_ETOOBIG, "%llu keys of %llu must be solved together, too many for "
+                                     "%llu MB: more memory, or another seed",
+                       (unsigned long long)j->biggest, (unsigned long long)b->total,
+                       (unsigned long long)(b->work / 1000000));
+    j->threads = j->threads > fit ? (fit ? (unsigned)fit : 1) : j->threads;
+    j->threads = j->threads > j->units ? (unsigned)j->units : j->threads;
+    return 0;
+}
+
+/* ---- solving ------------------------------------------------------------------------------ */
+
+static void reset(job *j)
+{
+    static const seen_allocator system;
+    sn_body_free(&system, j->body, j->room);
+    j->body = NULL;
+    j->room = j->words = j->next = j->turn = j->solved = j->kept = 0;
+    if (j->fd >= 0)
+        close(j->fd);
+    j->fd = -1;
+}
+
+/* All units with the fingerprints of S. */
+static int solve(job *j, const sn_shape *s)
+{
+    static const seen_allocator system;
+    pthread_t *thread = calloc(j->threads, sizeof *thread);
+    uint64_t want = sn_ribbon.body_len(s);
+    unsigned started = 0;
+    int rc = 0;
+    reset(j);
+    j->r = s->k;
+    j->share = s->own[SN_RIBBON_SHARE];
+    if (want > j->b->work / 2) {
+        j->fd = sn_builder_temporary(j->b, want);
+        rc = j->fd < 0 ? j->fd : 0;
+    } else {
+        j->room = want + want / 256 + 65536;
+        j->body = sn_body_alloc(&system, j->room);
+        if (!j->body)
+            rc = SEEN_ENOMEM, j->room = 0;
+    }
+    if (!thread || rc == SEEN_ENOMEM)
+        rc = sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+                     (unsigned long long)want);
+    while (rc == 0 && started < j->threads &&
+           pthread_create(thread + started, NULL, work, j) == 0)
+        started++;
+    if (rc == 0 && !started)
+        work(j); /* no thread to be had */
+    pthread_mutex_lock(&j->lock);
+    while (started && j->turn < j->units && j->rc == 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&j->turned, &j->lock, &until);
+        uint64_t solved = j->solved;
+        pthread_mutex_unlock(&j->lock);
+        int stop = sn_builder_tell(j->b, 1, solved);
+        if (stop < 0)
+            fail_job(j, stop);
+        pthread_mutex_lock(&j->lock);
+    }
+    pthread_mutex_unlock(&j->lock);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    if (rc == 0 && j->rc < 0) {
+        errno = j->err;
+        rc = sn_fail(j->rc, "%s", j->why);
+    }
+    return rc < 0 ? rc : append(j, j->table, 8 * ((uint64_t)1 << j->bits));
+}
+
+/* Solves, in a budget again if the guess was too good. */
+static int solve_to_fit(job *j)
+{
+    const seen_build_spec *spec = &j->b->spec;
+    sn_shape s = { .kind = SEEN_RIBBON };
+    if (!spec->memory) {
+        double n = j->b->total ? (double)j->b->total : 1;
+        int rc = sn_ribbon.shape_for(&s, n, spec->error == 0 ? 0.01 : spec->error);
+        return rc < 0 ? rc : solve(j, &s);
+    }
+    uint64_t n, most = body_in(spec->memory), goal = most - most / 4000;
+    int rc = distinct(j, &n);
+    for (int i = 0; rc == 0 && i < 8; i++) {
+        rc = sn_ribbon.shape_in(&s, n ? (double)n : 1, goal);
+        if (rc < 0)
+            return sn_fail(SEEN_EINVAL, "%llu keys do not fit a file of %llu bytes",
+                           (unsigned long long)n, (unsigned long long)spec->memory);
+        rc = solve(j, &s);
+        if (rc < 0 || j->words * 8 <= most)
+            return rc;
+        n = j->kept;
+        goal -= j->words * 8 - most + most / 4000;
+    }
+    return rc < 0 ? rc
+                  : sn_fail(SEEN_EINVAL, "%llu keys do not fit a file of %llu bytes",
+                            (unsigned long long)n, (unsigned long long)spec->memory);
+}
+
+/* The body as a filter's own: exactly as long as it is. */
+static uint8_t *take_body(job *j)
+{
+    static const seen_allocator system;
+    uint64_t len = j->words * 8;
+    if (j->fd >= 0) {
+        void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, j->fd, 0);
+        return p == MAP_FAILED ? NULL : p; /* large, so that the filter will unmap it */
+    }
+    uint8_t *body = sn_body_shrink(&system, j->body, j->room, len);
+    if (body) {
+        j->body = NULL;
+        j->room = 0;
+    }
+    return body;
+}
+
+static int make_filter(job *j, seen_filter **out)
+{
+    static const seen_allocator system;
+    seen_filter *f = sn_filter_alloc(&system);
+    uint8_t *body = f ? take_body(j) : NULL;
+    if (!body) {
+        seen_free(f);
+        return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+                       (unsigned long long)j->words * 8);
+    }
+    sn_layer *l = f->layer;
+    l->kind = &sn_ribbon;
+    l->shape = (sn_shape){ .kind = SEEN_RIBBON, .k = j->r, .capacity = j->kept };
+    l->shape.units = (uint64_t)1 << j->bits;
+    l->shape.own[SN_RIBBON_WORDS] = j->words;
+    l->shape.own[SN_RIBBON_SHARE] = j->share;
+    l->shape.error = sn_ribbon.error_at(&l->shape, 1);
+    l->added = j->kept;
+    l->len = j->words * 8;
+    l->body = body;
+    f->layers = 1;
+    f->flags = SEEN_FIXED;
+    f->kind = SEEN_RIBBON;
+    f->probes = j->r;
+    f->seed = j->b->spec.seed;
+    f->keys = j->kept;
+    f->error = l->shape.error;
+    sn_settle(f);
+    *out = f;
+    return 0;
+}
+
+int seen_builder_finish(seen_builder *b, seen_filter **out)
+{
+    *out = NULL;
+    if (b->failed)
+        return sn_fail(b->failed, "the builder has failed or finished");
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return sn_fail(SEEN_ENOMEM, "no memory to build");
+    j->b = b;
+    j->fd = -1;
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->turned, NULL);
+    int rc = sn_builder_close(b, j->start);
+    b->failed = rc < 0 ? rc : SEEN_EINVAL; /* finished, whatever comes of it */
+    if (rc == 0)
+        rc = plan(j);
+    if (rc == 0) {
+        j->table = calloc((size_t)1 << j->bits, SN_RIBBON_ENTRY);
+        rc = j->table ? solve_to_fit(j) : sn_fail(SEEN_ENOMEM, "no memory for the table");
+    }
+    if (rc == 0)
+        rc = make_filter(j, out);
+    int e = errno;
+    reset(j);
+    free(j->table);
+    pthread_cond_destroy(&j->turned);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+    errno = e;
+    return rc;
+}
