@@ -157,15 +157,16 @@ typedef struct pile {
 
 static int pile_up(pile *p, const uint64_t *words, uint64_t n)
 {
-    if (p->n + n > p->room) {
-        uint64_t room = (p->n + n) * 2;
+    if (!p->words || p->n + n > p->room) {
+        uint64_t room = (p->n + n) * 2 + 64;
         uint64_t *more = realloc(p->words, room * 8);
         if (!more)
             return sn_fail(SEEN_ENOMEM, "no memory for %llu words", (unsigned long long)room);
         p->words = more;
         p->room = room;
     }
-    memcpy(p->words + p->n, words, n * 8);
+    if (n)
+        memcpy(p->words + p->n, words, n * 8);
     p->n += n;
     return 0;
 }
