@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """BF.* and CF.* answer as clients know them, in RESP2 and RESP3, in both layouts."""
 from server import *
 
