@@ -1,6 +1,7 @@
 /* cmd_add.c - `seen add` and `seen rm`: keys into a filter and out of it. */
 #include "commands.h"
 #include "feed.h"
+#include "format.h"
 #include "progress.h"
 #include "say.h"
 #include "store.h"
@@ -24,6 +25,7 @@ typedef struct given {
 static const kit_option add_options[] = {
     OPTION_GIVEN,
     KEY_OPTIONS,
+    OPTION_FORMAT,
     THREAD_OPTION,
     OPTION_STATS,
     {'q', "quiet", NULL, "No progress on a terminal."},
@@ -33,6 +35,7 @@ static const kit_option add_options[] = {
 static const kit_option rm_options[] = {
     OPTION_GIVEN,
     KEY_OPTIONS,
+    OPTION_FORMAT,
     OPTION_STATS,
     {'q', "quiet", NULL, "No progress on a terminal."},
     {0},
@@ -82,7 +85,8 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
         kit_parse_start(removes ? "seen rm" : "seen add", self, argc, argv);
     job j = {.keys = KEYSPEC_INIT};
     for (int o; (o = kit_next(&p));) {
-        if (keyspec_option(&j.keys, &p, o) || thread_option(&j.threads, &p, o))
+        if (keyspec_option(&j.keys, &p, o) || format_option(&p, o) ||
+            thread_option(&j.threads, &p, o))
             continue;
         if (o == 'q')
             j.quiet = true;

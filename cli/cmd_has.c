@@ -1,6 +1,7 @@
 /* cmd_has.c - `seen has`: the lines that are in a filter, as grep would tell them. */
 #include "commands.h"
 #include "emit.h"
+#include "format.h"
 #include "say.h"
 #include "store.h"
 
@@ -15,6 +16,7 @@ static const kit_option options[] = {
     {'q', "quiet", NULL, "Print nothing; stop at the first line found."},
     {OPT_KEY, "word", "KEY", "Ask for this key instead of reading lines; may be repeated."},
     KEY_OPTIONS,
+    OPTION_FORMAT,
     {'o', "output", "FILE", "Write to FILE, which is replaced when all is done."},
     THREAD_OPTION,
     {0},
@@ -30,7 +32,8 @@ static int has_main(const kit_command *self, int argc, char **argv)
     seen_key *word = NULL;
     size_t words = 0;
     for (int o; (o = kit_next(&p));) {
-        if (keyspec_option(&keys, &p, o) || thread_option(&threads, &p, o))
+        if (keyspec_option(&keys, &p, o) || format_option(&p, o) ||
+            thread_option(&threads, &p, o))
             continue;
         switch (o) {
         case 'v': invert = true; break;

@@ -1,5 +1,6 @@
 /* cmd_info.c - `seen info` and `seen verify`: what a filter says of itself. */
 #include "commands.h"
+#include "format.h"
 #include "json.h"
 #include "say.h"
 #include "size.h"
@@ -13,6 +14,7 @@ enum { OPT_JSON = 300 };
 
 static const kit_option info_options[] = {
     {OPT_JSON, "json", NULL, "As JSON."},
+    OPTION_FORMAT,
     {0},
 };
 
@@ -33,8 +35,27 @@ static void picture(const seen_stats *st)
            set ? "" : ", best at 50%");
 }
 
+/* Another system's filter: how it calls itself, and what can be done with it here. */
+static void tell_foreign(const char *name, const seen_filter *f, const seen_format *format)
+{
+    seen_stats st;
+    char text[600];
+    seen_get_stats(f, &st);
+    seen_describe(f, text, sizeof text);
+    printf("%s\n  format     %s: %s\n  is         %s\n", name, format->name, format->about,
+           text);
+    picture(&st);
+    printf("  can        ask%s%s%s\n", format->can & SEEN_FORMAT_ADD ? ", add" : "",
+           format->can & SEEN_FORMAT_REMOVE ? ", remove" : "",
+           format->can & SEEN_FORMAT_WRITE ? ", write back" : "");
+}
+
 static void tell(const char *name, const seen_filter *f)
 {
+    if (seen_format_of(f)) {
+        tell_foreign(name, f, seen_format_of(f));
+        return;
+    }
     seen_stats st;
     char a[32], b[32];
     seen_get_stats(f, &st);
@@ -78,6 +99,8 @@ static void tell_json(kit_json *j, const char *name, const seen_filter *f)
     kit_json_open(j, NULL, '{');
     kit_json_text(j, "file", name);
     kit_json_text(j, "kind", seen_kind_name(st.kind) ? seen_kind_name(st.kind) : "unknown");
+    if (seen_format_of(f))
+        kit_json_text(j, "format", seen_format_of(f)->name);
     kit_json_count(j, "layers", st.layers);
     kit_json_count(j, "probes", st.probes);
     kit_json_count(j, "keys", st.added);
@@ -101,7 +124,7 @@ static int info_main(const kit_command *self, int argc, char **argv)
     kit_json j = {.to = stdout};
     bool json = false;
     for (int o; (o = kit_next(&p));)
-        json |= o == OPT_JSON;
+        json |= !format_option(&p, o) && o == OPT_JSON;
     if (p.at == argc)
         kit_usage(&p, "which FILTER?");
     for (int i = p.at; i < argc; i++) {
@@ -148,7 +171,7 @@ static int verify_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_info = {
     .name = "info",
     .summary = "tell what a filter is and how full",
-    .usage = "[--json] FILTER...",
+    .usage = "[OPTION]... FILTER...",
     .about = "Tells kind, keys, memory, fill and the error of the moment of each FILTER. "
              "The numbers are taken from the bits themselves (from a sample, if there "
              "are many).",

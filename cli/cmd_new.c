@@ -1,5 +1,6 @@
 /* cmd_new.c - `seen new`: an empty filter, made to measure. */
 #include "commands.h"
+#include "format.h"
 #include "say.h"
 #include "size.h"
 #include "sizing.h"
@@ -10,15 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_FIXED = 300, OPT_SEED, OPT_BITS, OPT_PROBES };
+enum { OPT_FIXED = 300, OPT_SEED, OPT_BITS };
 
 static const kit_option options[] = {
     OPTION_EXPECT,
     OPTION_ERROR,
     {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
-    OPTION_KIND,
+    {OPT_KIND, "kind", "KIND",
+     "Use this kind of filter instead of the best one: classic, line, block, set, cuckoo; "
+     "'seen plan' compares them. Or another system's format, NAME[:PARAM=VALUE,...] of "
+     "'seen formats'; then -m M is its number of bits."},
     {OPT_BITS, "bits", "M", "Exactly M bits (a classic filter unless --kind is given)."},
-    {OPT_PROBES, "probes", "K", "Exactly K probes a key."},
+    {'k', "probes", "K", "Exactly K probes a key."},
     {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
     {'r', "removable", NULL, "Only kinds that can remove keys."},
     {OPT_SEED, "seed", "N",
@@ -28,14 +32,34 @@ static const kit_option options[] = {
     {0},
 };
 
+static int make_foreign(const char *name, const format_spec *format)
+{
+    seen_filter *f;
+    int rc = seen_new_foreign(format->name, &format->params, &f);
+    if (rc < 0)
+        kit_die("%s", seen_reason());
+    rc = seen_save(f, name);
+    if (rc < 0)
+        store_die(name, rc);
+    seen_free(f);
+    return 0;
+}
+
 static int new_main(const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen new", self, argc, argv);
     sizing z = {0};
     seen_spec spec = {0};
     bool force = false;
+    format_spec format = {0};
     uint64_t n;
     for (int o; (o = kit_next(&p));) {
+        if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KINDS) {
+            const char *bad = format_parse(p.arg, &format);
+            if (bad)
+                kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);
+            continue;
+        }
         if (sizing_option(&z, &p, o))
             continue;
         switch (o) {
@@ -54,7 +78,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
             if (!kit_parse_count(p.arg, &spec.bits))
                 kit_bad_value(&p, o, "a number of bits");
             break;
-        case OPT_PROBES:
+        case 'k':
             if (!kit_parse_count(p.arg, &n) || n > 1000)
                 kit_bad_value(&p, o, "a number of probes");
             spec.probes = (uint32_t)n;
@@ -68,12 +92,20 @@ static int new_main(const kit_command *self, int argc, char **argv)
     spec.keys = z.keys;
     spec.error = z.error;
     spec.memory = z.memory;
+    if (!force && access(name, F_OK) == 0)
+        kit_die("%s: is there already (-f replaces it)", name);
+    if (*format.name) {
+        seen_params *f = &format.params;
+        f->keys = z.keys ? z.keys : f->keys;
+        f->error = z.error > 0 ? z.error : f->error;
+        f->bits = spec.bits ? spec.bits : z.memory ? z.memory : f->bits;
+        f->probes = spec.probes ? spec.probes : f->probes;
+        return make_foreign(name, &format);
+    }
     if (z.memory && !z.keys)
         kit_usage(&p, "-m needs -n, the number of keys");
     if (z.memory && z.error > 0)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
-    if (!force && access(name, F_OK) == 0)
-        kit_die("%s: is there already (-f replaces it)", name);
     seen_filter *f = sizing_make(&spec);
     int rc = seen_save(f, name);
     if (rc < 0)
@@ -94,6 +126,8 @@ const kit_command cmd_new = {
     .examples = "# For a million keys, one error in a thousand\n"
                 "$ seen new -n 1M -e 0.001 new.seen\n"
                 "# The best for ten million keys in 16 MB\n"
-                "$ seen new -n 10M -m 16M big.seen\n",
+                "$ seen new -n 10M -m 16M big.seen\n"
+                "# Another system's: Guava's, for Java strings\n"
+                "$ seen new --kind guava:type=utf16 -n 1M -e 0.01 words.guava\n",
     .run = new_main,
 };

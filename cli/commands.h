@@ -5,6 +5,7 @@
 #include "options.h"
 
 extern const kit_command cmd_uniq, cmd_new, cmd_add, cmd_has, cmd_rm, cmd_info, cmd_verify;
+extern const kit_command cmd_convert, cmd_formats;
 
 /* All of them in the order of `seen --help`, NULL at the end (main.c). */
 extern const kit_command *const commands[];

@@ -22,6 +22,8 @@ const kit_command *const commands[] = {
     &cmd_rm,
     &cmd_info,
     &cmd_verify,
+    &cmd_convert,
+    &cmd_formats,
     NULL,
 };
 

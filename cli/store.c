@@ -1,5 +1,6 @@
 /* store.c - filters by name: opening, locking, saving. */
 #include "store.h"
+#include "format.h"
 #include "say.h"
 
 #include <errno.h>
@@ -25,18 +26,22 @@ void store_die(const char *name, int code)
 /* ---- names ------------------------------------------------------------------------ */
 
 /* Each opener looks whether NAME is its own. It returns SEEN_EFORMAT if not, 0 and
- * fills S, or another code with seen_reason(). The native file comes last, so that its
- * reason is told when nobody knows NAME. */
+ * fills S, or another code with seen_reason(); the last one's reason is told when
+ * nobody knows NAME. */
 typedef int opener(const char *name, unsigned how, store *s);
 
 static int open_native(const char *name, unsigned how, store *s)
 {
+    if (format_is_chosen())
+        return SEEN_EFORMAT;
     int rc = seen_open(name, how & STORE_CHANGE ? SEEN_LOAD : SEEN_READ, &s->filter);
-    s->hashes = rc == 0;
+    /* A filter that came from Parquet hashes as Parquet does, whatever its seed. */
+    s->hashes = rc == 0 && seen_hash(s->filter, "x", 1) ==
+                               seen_hash_seeded(seen_seed(s->filter), "x", 1);
     return rc;
 }
 
-static opener *const openers[] = {open_native};
+static opener *const openers[] = {open_native, format_open};
 
 static int open_any(const char *name, unsigned how, store *s)
 {
@@ -200,6 +205,10 @@ void store_save(store *s)
     if (s->ops) {
         if (s->ops->save && !s->ops->save(s))
             exit(2);
+        return;
+    }
+    if (s->gzip) {
+        format_save_gzip(s);
         return;
     }
     int rc = seen_save(s->filter, s->name);

@@ -1,6 +1,6 @@
 /* store.h - a filter by its name: the one place that knows what names can mean.
  *
- * A name is a file: a native filter. Other formats and places are learned here, once,
+ * A name is a file: a native filter or another system's. Other formats and places are learned here, once,
  * for all commands: store_open tries each opener in turn. A store that is no filter of
  * the library (a server) brings its own store_ops. */
 #ifndef CLI_STORE_H
@@ -35,6 +35,7 @@ struct store {
     int lock;             /* descriptor that holds the lock; -1 */
     bool made;            /* the file was not there before */
     bool changes;         /* opened to be changed */
+    bool gzip;            /* another system's filter, compressed as a whole */
 };
 
 enum {

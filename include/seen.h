@@ -214,7 +214,8 @@ SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n
                             bool *found);
 
 /* The same for callers that keep the hash. seen_hash depends on the seed only, so
- * one hash serves all native filters of one seed. Not for foreign filters. */
+ * one hash serves all native filters of one seed. Not for foreign filters, nor for
+ * native ones that came from Parquet: these hash with XXH64. */
 SEEN_API uint64_t seen_hash(const seen_filter *f, const void *key, size_t len);
 SEEN_API uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len);
 SEEN_API int seen_add_hash(seen_filter *f, uint64_t hash);

@@ -134,9 +134,9 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
     } else {
         format = sn_format_of(bytes, len);
         if (!format)
-            return sn_fail(SEEN_EFORMAT, "no format is recognised in these %llu bytes; name "
-                                         "it if its bytes do not show it",
-                           (unsigned long long)len);
+            return sn_fail(SEEN_EFORMAT,
+                           "not a filter file of seen, nor is another system's format "
+                           "recognised: name it if its bytes do not show it");
     }
     int rc = foreign_alloc(format, params, alloc, &f);
     if (rc < 0)

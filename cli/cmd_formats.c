@@ -1,0 +1,78 @@
+/* cmd_formats.c - `seen formats`: the filters of other systems that can be opened. */
+#include "commands.h"
+#include "json.h"
+#include "say.h"
+#include "seen.h"
+
+#include <stdio.h>
+
+enum { OPT_JSON = 300 };
+
+static const kit_option options[] = {
+    {OPT_JSON, "json", NULL, "As JSON."},
+    {0},
+};
+
+static void row(const seen_format *f)
+{
+    printf("%-21s %c a%c n%c w%c r%c  %s\n", f->name, f->can & SEEN_FORMAT_KNOWN ? '*' : ' ',
+           f->can & SEEN_FORMAT_ADD ? '+' : '-', f->can & SEEN_FORMAT_NEW ? '+' : '-',
+           f->can & SEEN_FORMAT_WRITE ? '+' : '-', f->can & SEEN_FORMAT_REMOVE ? '+' : '-',
+           f->about);
+    if (*f->to_open)
+        printf("%-23sopens with %s\n", "", f->to_open);
+    if (*f->to_make)
+        printf("%-23smade from %s\n", "", f->to_make);
+}
+
+static int formats_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen formats", self, argc, argv);
+    kit_json j = {.to = stdout};
+    bool json = false;
+    size_t n;
+    for (int o; (o = kit_next(&p));)
+        json |= o == OPT_JSON;
+    if (p.at != argc)
+        kit_usage(&p, "no operands, please");
+    const seen_format *const *all = seen_formats(&n);
+    if (!json)
+        printf("* recognised from its bytes; a added to, n made new, w written back, r keys "
+               "removed\n\n");
+    for (size_t i = 0; i < n; i++) {
+        if (!json) {
+            row(all[i]);
+            continue;
+        }
+        kit_json_open(&j, NULL, '{');
+        kit_json_text(&j, "name", all[i]->name);
+        kit_json_text(&j, "about", all[i]->about);
+        kit_json_text(&j, "to_open", all[i]->to_open);
+        kit_json_text(&j, "to_make", all[i]->to_make);
+        kit_json_bool(&j, "recognised", all[i]->can & SEEN_FORMAT_KNOWN);
+        kit_json_bool(&j, "add", all[i]->can & SEEN_FORMAT_ADD);
+        kit_json_bool(&j, "new", all[i]->can & SEEN_FORMAT_NEW);
+        kit_json_bool(&j, "write", all[i]->can & SEEN_FORMAT_WRITE);
+        kit_json_bool(&j, "remove", all[i]->can & SEEN_FORMAT_REMOVE);
+        kit_json_close(&j, '}');
+    }
+    return 0;
+}
+
+const kit_command cmd_formats = {
+    .name = "formats",
+    .summary = "list the filters of other systems that can be opened",
+    .usage = "[--json]",
+    .about =
+        "Lists every format with what can be done with it and what must be said to open or "
+        "make it. What must be said goes behind the name: --format NAME:PARAM=VALUE,... "
+        "with the parameters m (bits), k (probes), n (keys), p (error), b (bits per key), "
+        "seeds (0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, double: how "
+        "the text of a key becomes the bytes that are hashed), column, row-group, expansion, "
+        "and the words unsigned, msb, lsb, old, nonscaling. The page docs/foreign.md has a "
+        "command for each.",
+    .options = options,
+    .examples = "# All of them\n$ seen formats\n"
+                "# For programs\n$ seen formats --json\n",
+    .run = formats_main,
+};

@@ -1,0 +1,278 @@
+/* format.c - --format NAME[:PARAM=VALUE,...], and files of other systems. */
+#include "format.h"
+#include "say.h"
+#include "size.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static format_spec chosen;
+static bool is_chosen;
+
+/* ---- the option ---------------------------------------------------------------------- */
+
+static bool number32(const char *text, uint32_t *out)
+{
+    uint64_t n;
+    if (!kit_parse_count(text, &n) || n > UINT32_MAX)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+/* "0-6", "2+3+5" or both joined: "0-2+17". */
+static bool seed_list(const char *text, format_spec *out)
+{
+    uint32_t n = 0;
+    char *end;
+    do {
+        errno = 0;
+        unsigned long from = strtoul(text, &end, 10), to = from;
+        if (end == text || errno)
+            return false;
+        if (*end == '-') {
+            text = end + 1;
+            to = strtoul(text, &end, 10);
+            if (end == text || errno || to < from)
+                return false;
+        }
+        for (; from <= to; from++) {
+            if (n == 64 || from > UINT32_MAX)
+                return false;
+            out->seeds[n++] = (uint32_t)from;
+        }
+        text = end + 1;
+    } while (*end == '+');
+    out->params.seeds = out->seeds;
+    out->params.seeds_n = n;
+    return *end == 0;
+}
+
+static bool take(format_spec *s, const char *name, const char *value)
+{
+    seen_params *p = &s->params;
+    uint64_t m;
+    uint32_t small;
+    if (!strcmp(name, "n") || !strcmp(name, "keys"))
+        return kit_parse_count(value, &p->keys);
+    if (!strcmp(name, "p") || !strcmp(name, "error"))
+        return kit_parse_error(value, &p->error);
+    if (!strcmp(name, "m") || !strcmp(name, "bits")) {
+        if (!strncmp(value, "2^", 2)) { /* as the Redis people write it */
+            if (!number32(value + 2, &small) || small > 62)
+                return false;
+            p->bits = (uint64_t)1 << small;
+            return true;
+        }
+        if (!kit_parse_count(value, &m))
+            return false;
+        p->bits = m;
+        return true;
+    }
+    if (!strcmp(name, "k") || !strcmp(name, "probes"))
+        return number32(value, &p->probes);
+    if (!strcmp(name, "b") || !strcmp(name, "bits-per-key"))
+        return number32(value, &p->bits_per_key);
+    if (!strcmp(name, "expansion"))
+        return number32(value, &p->expansion);
+    if (!strcmp(name, "seeds"))
+        return seed_list(value, s);
+    if (!strcmp(name, "row-group"))
+        return number32(value, &small) && (p->row_group = (int)small) > 0;
+    if (!strcmp(name, "type") && strlen(value) < sizeof s->type) {
+        p->type = strcpy(s->type, value);
+        return true;
+    }
+    if (!strcmp(name, "column") && strlen(value) < sizeof s->column) {
+        p->column = strcpy(s->column, value);
+        return true;
+    }
+    return false;
+}
+
+static bool flag(format_spec *s, const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } flags[] = {{"unsigned", SEEN_HASH_UNSIGNED}, {"msb", SEEN_BITS_MSB},
+                 {"lsb", SEEN_BITS_LSB},           {"old", SEEN_GUAVA_OLD},
+                 {"nonscaling", SEEN_NONSCALING}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!strcmp(name, flags[i].name)) {
+            s->params.flags |= flags[i].flag;
+            return true;
+        }
+    return false;
+}
+
+const char *format_parse(const char *text, format_spec *out)
+{
+    static char why[200];
+    size_t n = strcspn(text, ":"), formats;
+    const seen_format *const *all = seen_formats(&formats);
+    *out = (format_spec){0};
+    if (n >= sizeof out->name)
+        return "no such format";
+    memcpy(out->name, text, n);
+    size_t i = 0;
+    while (i < formats && strcmp(all[i]->name, out->name))
+        i++;
+    if (i == formats) {
+        snprintf(why, sizeof why, "no format '%s' ('seen formats' lists them)", out->name);
+        return why;
+    }
+    char *copy = strdup(text[n] ? text + n + 1 : ""), *rest = copy, *word;
+    const char *bad = NULL;
+    while (!bad && (word = strsep(&rest, ", "))) {
+        char *value = strchr(word, '=');
+        if (value)
+            *value++ = 0;
+        if (*word && !(value ? take(out, word, value) : flag(out, word))) {
+            snprintf(why, sizeof why, "parameter '%.40s%s%.40s' is not understood", word,
+                     value ? "=" : "", value ? value : "");
+            bad = why;
+        }
+    }
+    free(copy);
+    return bad;
+}
+
+bool format_option(const kit_parse *p, int key)
+{
+    if (key != OPT_FORMAT)
+        return false;
+    const char *bad = format_parse(p->arg, &chosen);
+    if (bad)
+        kit_usage(p, "--format %s: %s", p->arg, bad);
+    is_chosen = true;
+    return true;
+}
+
+bool format_is_chosen(void)
+{
+    return is_chosen;
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+/* DCSO's command compresses whole filters. Other compressed files are lists of keys,
+ * which must not be unpacked just to see that: the first bytes decide. */
+static bool gzip_starts(const char *name, const uint8_t *want, size_t n)
+{
+    uint8_t head[8];
+    FILE *raw = fopen(name, "rb");
+    if (!raw)
+        return false;
+    bool is = fread(head, 1, 2, raw) == 2 && head[0] == 0x1f && head[1] == 0x8b;
+    fclose(raw);
+    gzFile in = is ? gzopen(name, "rb") : NULL;
+    if (!in)
+        return false;
+    is = gzread(in, head, 8) == 8 && (!want || !memcmp(head, want, n));
+    gzclose(in);
+    return is;
+}
+
+static int gzip_read(const char *name, uint8_t **out, size_t *len)
+{
+    gzFile in = gzopen(name, "rb");
+    size_t room = 1 << 16;
+    uint8_t *p = kit_alloc(room);
+    int n = 0;
+    *len = 0;
+    if (!in)
+        kit_die("%s: %s", name, strerror(errno));
+    while ((n = gzread(in, p + *len, (unsigned)(room - *len < 1 << 30 ? room - *len
+                                                                      : 1 << 30))) > 0) {
+        *len += (size_t)n;
+        if (*len == room) {
+            p = realloc(p, room *= 2);
+            if (!p)
+                kit_die("%s: out of memory", name);
+        }
+    }
+    int wrong;
+    const char *why = gzerror(in, &wrong);
+    if (n < 0 || wrong != Z_OK)
+        kit_die("%s: %s", name, *why ? why : "damaged");
+    gzclose(in);
+    *out = p;
+    return 0;
+}
+
+static int open_gzip(const char *name, store *s)
+{
+    uint8_t *p;
+    size_t len;
+    gzip_read(name, &p, &len);
+    int rc = seen_open_foreign_bytes(p, len, is_chosen ? chosen.name : NULL, &chosen.params,
+                                     SEEN_LOAD, &s->filter);
+    free(p);
+    s->gzip = rc == 0;
+    return rc;
+}
+
+static bool starts_native(const char *name)
+{
+    char head[5] = "";
+    FILE *in = fopen(name, "rb");
+    if (in && fread(head, 1, 5, in) < 5)
+        head[0] = 0;
+    if (in)
+        fclose(in);
+    return !memcmp(head, "\x89seen", 5);
+}
+
+int format_open(const char *name, unsigned how, store *s)
+{
+    static const uint8_t dcso[8] = {1};
+    unsigned mode = how & STORE_CHANGE ? SEEN_LOAD : SEEN_READ;
+    if (strstr(name, "://") || (!is_chosen && starts_native(name)))
+        return SEEN_EFORMAT;
+    if (gzip_starts(name, is_chosen ? NULL : dcso, 8)) {
+        int rc = open_gzip(name, s);
+        if (rc < 0 && is_chosen)
+            store_die(name, rc);
+        return rc;
+    }
+    int rc = seen_open_foreign(name, is_chosen ? chosen.name : NULL,
+                               is_chosen ? &chosen.params : NULL, mode, &s->filter);
+    if (rc < 0 && is_chosen)
+        store_die(name, rc);
+    return rc;
+}
+
+static int put_gzip(void *ctx, const void *p, size_t len)
+{
+    while (len) {
+        unsigned n = len < 1 << 30 ? (unsigned)len : 1 << 30;
+        if (gzwrite(ctx, p, n) != (int)n)
+            return SEEN_EIO;
+        p = (const char *)p + n;
+        len -= n;
+    }
+    return 0;
+}
+
+void format_save_gzip(const store *s)
+{
+    char *beside;
+    if (asprintf(&beside, "%s.XXXXXX", s->name) < 0)
+        kit_die("out of memory");
+    int fd = mkstemp(beside);
+    gzFile out = fd < 0 ? NULL : gzdopen(fd, "wb");
+    if (!out)
+        kit_die("%s: %s", s->name, strerror(errno));
+    int rc = seen_write(s->filter, put_gzip, out);
+    if (gzclose(out) != Z_OK || rc < 0 || rename(beside, s->name) < 0) {
+        int e = errno;
+        unlink(beside);
+        kit_die("%s: cannot be saved: %s", s->name, strerror(e));
+    }
+    free(beside);
+}
