@@ -400,6 +400,11 @@ SEEN_API int seen_open_foreign_bytes(const void *bytes, size_t len, const char *
 SEEN_API int seen_new_foreign(const char *format, const seen_params *params,
                               seen_filter **out);
 
+/* What LevelDB's reader answers for KEY on the LEN bytes of one builtin filter,
+ * whatever they are: one question, without making a handle. */
+SEEN_API bool seen_leveldb_match(const void *filter, size_t len, const void *key,
+                                 size_t klen);
+
 /* The format whose bytes these are, NULL if they do not show one. */
 SEEN_API const seen_format *seen_recognise(const void *bytes, size_t len);
 /* The format of F, NULL if it is a native filter. */

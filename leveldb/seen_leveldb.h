@@ -37,6 +37,11 @@ extern "C" {
  * tables are read unfiltered until compaction rewrites them. NULL if out of memory. */
 SEEN_LEVELDB_API leveldb_filterpolicy_t *seen_leveldb_policy(int bits_per_key);
 
+/* The builtin's encoding under the builtin's name, bit for bit: a database can go to
+ * and fro between this policy and leveldb_filterpolicy_create_bloom. For databases
+ * that others read too; it has the builtin's weakness. NULL if out of memory. */
+SEEN_LEVELDB_API leveldb_filterpolicy_t *seen_leveldb_policy_builtin(int bits_per_key);
+
 #ifdef __cplusplus
 }
 #endif

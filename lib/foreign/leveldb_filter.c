@@ -34,6 +34,11 @@ bool sn_leveldb_match(const uint8_t *filter, uint64_t len, const void *key, size
     return sn_probe_all(&f, start(&f, key, klen), next);
 }
 
+bool seen_leveldb_match(const void *filter, size_t len, const void *key, size_t klen)
+{
+    return sn_leveldb_match(filter, len, key, klen);
+}
+
 static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
 {
     if (f->bits.m)
