@@ -6,6 +6,7 @@
 
 extern const kit_command cmd_uniq, cmd_new, cmd_add, cmd_has, cmd_rm, cmd_info, cmd_verify;
 extern const kit_command cmd_convert, cmd_formats;
+extern const kit_command cmd_build;
 
 /* All of them in the order of `seen --help`, NULL at the end (main.c). */
 extern const kit_command *const commands[];

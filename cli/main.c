@@ -19,6 +19,7 @@ const kit_command *const commands[] = {
     &cmd_new,
     &cmd_add,
     &cmd_has,
+    &cmd_build,
     &cmd_rm,
     &cmd_info,
     &cmd_verify,

@@ -69,4 +69,14 @@ void kit_progress_show(const kit_progress *p)
     shown = true;
 }
 
+void kit_progress_text(const char *text)
+{
+    char line[256];
+    if (!on)
+        return;
+    snprintf(line, sizeof line, "\r%s\033[K", text);
+    put(line);
+    shown = true;
+}
+
 void kit_progress_end(void) { wipe(); }

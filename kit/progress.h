@@ -16,5 +16,7 @@ void kit_progress_start(bool quiet);
 /* Whether a new line is due (about five a second); cheap. */
 bool kit_progress_due(void);
 void kit_progress_show(const kit_progress *p);
+/* Any other line. */
+void kit_progress_text(const char *text);
 void kit_progress_end(void); /* wipes the line */
 #endif

@@ -52,6 +52,8 @@ double seen_lost_expected(const seen_filter *f)
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
         double step = (double)l->added / STEPS, came = 0;
+        if (!(l->kind->can & SEEN_CAN_ADD))
+            continue; /* static: built from all keys, none was taken for another */
         for (int s = 0; s < STEPS && step > 0; s++) {
             double e = l->kind->error_at(&l->shape, came + step / 2);
             double no = clear * (1 - e);

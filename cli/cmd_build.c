@@ -1,0 +1,189 @@
+/* cmd_build.c - `seen build`: the smallest filter, from all its keys at once. */
+#include "commands.h"
+#include "feed.h"
+#include "progress.h"
+#include "say.h"
+#include "size.h"
+#include "sizing.h"
+#include "store.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
+
+static const kit_option options[] = {
+    {'e', "error", "P",
+     "An absent key is called present with probability P (0.001, 0.1%, 1/1000); 0.01 if "
+     "neither -e nor -m is given."},
+    {'m', "memory", "SIZE",
+     "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, 500M "
+     "is 500 times 2^20)."},
+    {'n', "expect", "N",
+     "Expect N lines: only to tell at once, not after an hour, that the disk is too small."},
+    {OPT_WORK, "work", "SIZE", "Memory to work with; 1G if not given, at least 64M."},
+    {OPT_TMP, "tmp", "FOLDER",
+     "Where keys wait that do not fit into that memory, eight bytes each; $TMPDIR or /tmp "
+     "if not given."},
+    {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
+    KEY_OPTIONS,
+    THREAD_OPTION,
+    {'f', "force", NULL, "Replace FILTER if it is there."},
+    {OPT_STATS, "stats", NULL, "At the end tell what was built on standard error."},
+    {'q', "quiet", NULL, "No progress on a terminal."},
+    {0},
+};
+
+/* What the progress line needs besides what the library tells. */
+typedef struct look {
+    const feed *input;
+    uint64_t lines;
+} look;
+
+static int show(void *ctx, const seen_build_progress *p)
+{
+    const look *l = ctx;
+    char text[160], a[32], b[32], c[32];
+    if (!kit_progress_due())
+        return 0;
+    if (p->phase == SEEN_BUILD_TAKING)
+        snprintf(text, sizeof text, "%s lines, %s read, %s set aside",
+                 kit_show_count(p->keys, c),
+                 kit_show_bytes((double)kit_lines_taken(feed_lines(l->input)), a),
+                 kit_show_bytes((double)p->temporary, b));
+    else
+        snprintf(text, sizeof text, "solving, %.1f%% of %s lines",
+                 100.0 * (double)p->done / (double)(p->of ? p->of : 1),
+                 kit_show_count(p->of, a));
+    kit_progress_text(text);
+    return 0;
+}
+
+/* A signal while the file is being replaced waits until it is. */
+static int save(const seen_filter *f, const char *name)
+{
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGHUP);
+    sigprocmask(SIG_BLOCK, &stop, &before);
+    int rc = seen_save(f, name);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static void tell(const seen_filter *f, uint64_t lines, const char *name)
+{
+    char a[32], b[32], c[32];
+    fprintf(stderr,
+            "%s lines, %s distinct keys, %s in %s: %.3f bits a key, error %.4g\n",
+            kit_show_count(lines, a), kit_show_count(seen_added(f), b),
+            kit_show_bytes((double)seen_bytes(f), c), name,
+            seen_added(f) ? 8.0 * (double)seen_bytes(f) / (double)seen_added(f) : 0,
+            seen_error_predicted(f));
+}
+
+static int build_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen build", self, argc, argv);
+    keyspec keys = KEYSPEC_INIT;
+    sizing z = {0};
+    seen_build_spec spec = {0};
+    bool force = false, stats = false, quiet = false;
+    unsigned threads = 0;
+    for (int o; (o = kit_next(&p));) {
+        if (keyspec_option(&keys, &p, o) || thread_option(&threads, &p, o) ||
+            sizing_option(&z, &p, o))
+            continue;
+        switch (o) {
+        case OPT_WORK:
+            if (!kit_parse_bytes(p.arg, &spec.work))
+                kit_bad_value(&p, o, "a size, such as 1G");
+            break;
+        case OPT_TMP: spec.tmp = p.arg; break;
+        case OPT_SEED: {
+            char *end;
+            errno = 0;
+            spec.seed = strtoull(p.arg, &end, 0);
+            if (errno || *end || !*p.arg || *p.arg == '-' || !spec.seed)
+                kit_bad_value(&p, o, "a number from 1 to 2^64-1");
+            break;
+        }
+        case 'f': force = true; break;
+        case OPT_STATS: stats = true; break;
+        case 'q': quiet = true; break;
+        }
+    }
+    if (p.at == argc)
+        kit_usage(&p, "which FILTER to build?");
+    const char *name = argv[p.at++];
+    if (z.memory && z.error > 0)
+        kit_usage(&p, "-e and -m both decide the size: give one of them");
+    if (!force && access(name, F_OK) == 0)
+        kit_die("%s: is there already (-f replaces it)", name);
+    const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
+    if (bad)
+        kit_die("%s", bad);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error like a full disk */
+    look l = {0};
+    spec.error = z.error;
+    spec.memory = z.memory;
+    spec.keys = z.keys;
+    spec.threads = threads;
+    spec.progress = show;
+    spec.ctx = &l;
+    if (!spec.seed)
+        spec.seed = seen_random_seed();
+    seen_builder *b;
+    seen_filter *f;
+    if (seen_builder_new(&spec, &b) < 0)
+        kit_die("%s", seen_reason());
+    feed_spec in = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at), .keys = keys,
+                    .hash = true, .seed = spec.seed, .threads = threads};
+    feed *input = feed_open(&in);
+    l.input = input;
+    kit_progress_start(quiet);
+    for (batch *t; (t = feed_next(input)); feed_done(input, t)) {
+        l.lines += t->n;
+        if (seen_builder_add_hashes(b, t->hash, t->n) < 0)
+            kit_die("%s", seen_reason());
+    }
+    if (seen_builder_finish(b, &f) < 0)
+        kit_die("%s", seen_reason());
+    seen_builder_free(b);
+    int rc = save(f, name);
+    if (rc < 0)
+        store_die(name, rc);
+    kit_progress_end();
+    feed_close(input);
+    if (stats)
+        tell(f, l.lines, name);
+    seen_free(f);
+    return 0;
+}
+
+const kit_command cmd_build = {
+    .name = "build",
+    .summary = "build the smallest filter, which then never changes",
+    .usage = "[OPTION]... FILTER [FILE]...",
+    .about =
+        "Builds FILTER from the lines of the FILEs, or of standard input: a ribbon, at "
+        "whole bits within one percent of the fewest that an error rate allows in theory "
+        "(two bits a key for one error in four, eight for one in 256). It can be asked by "
+        "every command, but no key can be added later.\n\n"
+        "Any number of lines may come, any of them twice. Eight bytes of each are kept, in "
+        "memory or in a nameless temporary file, and solved in pieces on all processors. "
+        "FILTER is written at the end, whole; whatever goes wrong before leaves the old "
+        "one as it was and nothing behind.",
+    .options = options,
+    .examples = "# A list of refused addresses, one error in a thousand\n"
+                "$ seen build -e 0.001 refused.seen blocked.txt\n"
+                "# The best that fits into a megabyte\n"
+                "$ seen build -f -m 1MB refused.seen blocked.txt\n",
+    .run = build_main,
+};
