@@ -18,6 +18,49 @@ static int failed(const char *what, const char *path)
     return SEEN_EIO;
 }
 
+/* The folder of PATH as a string of its own. */
+static char *folder_of(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = 0;
+    else if (copy && *copy)
+        copy[0] = '.', copy[1] = 0;
+    return copy;
+}
+
+/* A file beside PATH without a name, or -1 where the file system has none or /proc
+ * cannot give it one. */
+static int open_nameless(const char *path)
+{
+    char *folder = folder_of(path);
+    int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    free(folder);
+    if (fd >= 0 && access("/proc/self/fd", X_OK) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Gives the nameless file its temporary name, the moment before it is renamed. */
+static int name_it(sn_replace *r)
+{
+    char from[40];
+    size_t x = strlen(r->temporary) - 6;
+    snprintf(from, sizeof from, "/proc/self/fd/%d", r->fd);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(r->temporary + x, 7, "%06x", ((unsigned)getpid() * 1000003 + i) & 0xffffff);
+        if (linkat(AT_FDCWD, from, AT_FDCWD, r->temporary, AT_SYMLINK_FOLLOW) == 0) {
+            r->nameless = false;
+            return 0;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}
+
 int sn_replace_begin(sn_replace *r, const char *path)
 {
     struct stat st;
@@ -41,7 +84,10 @@ int sn_replace_begin(sn_replace *r, const char *path)
         sn_replace_abort(r);
         return sn_fail(SEEN_ENOMEM, "no memory for the name of %s", path);
     }
-    r->fd = mkostemp(r->temporary, O_CLOEXEC);
+    r->fd = open_nameless(r->path);
+    r->nameless = r->fd >= 0;
+    if (r->fd < 0)
+        r->fd = mkostemp(r->temporary, O_CLOEXEC);
     if (r->fd < 0) {
         failed("create a file beside", path);
         int e = errno;
@@ -75,13 +121,9 @@ int sn_replace_write(sn_replace *r, const void *p, size_t len)
 /* The rename itself must survive a crash, and it lives in the folder. */
 static int sync_folder(const char *path)
 {
-    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
-    if (!copy)
-        return -1;
-    if (slash)
-        slash[slash == copy] = 0;
-    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
+    char *folder = folder_of(path);
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
     if (fd < 0)
         return -1;
     int rc = fsync(fd);
@@ -98,7 +140,7 @@ int sn_replace_commit(sn_replace *r)
         if (close(r->fd) < 0)
             rc = failed("write", r->path);
         r->fd = -1;
-    } else if (fsync(r->fd) < 0 || rename(r->temporary, r->path) < 0) {
+    } else if (fsync(r->fd) < 0 || (r->nameless && name_it(r) < 0) || rename(r->temporary, r->path) < 0) {
         rc = failed("write", r->path);
     } else {
         free(r->temporary);
@@ -116,7 +158,7 @@ void sn_replace_abort(sn_replace *r)
 {
     if (r->fd >= 0)
         close(r->fd);
-    if (r->temporary)
+    if (r->temporary && !r->nameless)
         unlink(r->temporary);
     free(r->temporary);
     free(r->path);

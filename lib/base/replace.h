@@ -7,6 +7,7 @@
 typedef struct sn_replace {
     int fd;
     bool direct;     /* a device or pipe: written in place, never replaced */
+    bool nameless;   /* until it is renamed: not even a killed process leaves it */
     char *path;      /* the file to replace, links resolved */
     char *temporary; /* beside it */
 } sn_replace;
