@@ -1,3 +1,518 @@
-#include "uniq.h"
+/* exact.c - `seen uniq -x`: no distinct line is dropped, whatever the hash does.
+ *
+ * First pass: a filter of some 8 bits a line says "certainly new" or "perhaps seen";
+ * the hashes of the latter go to a second, small filter. Second pass: a line that the
+ * second filter does not know occurs once and is printed. The others, those with
+ * repeats and a few strangers, are looked up in a table of where lines begin, and
+ * compared byte by byte with what stands there. So memory is that of the filters and 8
+ * to 10 bytes for each line that has repeats.
+ *
+ * If the table would outgrow its budget, the second pass is made several times, each
+ * for a part of the hashes, noting repeats in a bitmap on disk, and a last pass prints.
+ * Pipes and packed files are copied to TMPDIR in the first pass. Files are mapped for
+ * comparing: the system may count their pages as ours, but can take them back. */
+#include "json.h"
+#include "output.h"
+#include "progress.h"
 #include "say.h"
-void uniq_exact(uniq *u) { kit_die("not yet"); }
+#include "source.h"
+#include "uniq.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TAG_BITS = 20, AHEAD = 24 };
+#define TAG_MASK (((uint64_t)1 << TAG_BITS) - 1)
+
+/* One input: what to open, and where its bytes are in the order of all bytes. */
+typedef struct source {
+    const char *name; /* as given, for messages */
+    char spooled[32]; /* path of the copy, if there is one */
+    int spool;        /* its descriptor, or -1 */
+    bool list;        /* of --against: never printed */
+    bool regular;
+    struct stat before;
+    uint64_t start, len;
+    const char *map;
+} source;
+
+typedef struct exact {
+    uniq *u;
+    source *src;
+    size_t n;
+    uint64_t seed;
+    seen_filter *first, *again; /* lines; lines that perhaps have repeats */
+    uint64_t *slot, slots, used; /* (offset + 1) << TAG_BITS | tag of the hash */
+    arena words;
+    uint64_t lines;
+} exact;
+
+/* ---- inputs -------------------------------------------------------------------------- */
+
+static void open_sources(exact *x)
+{
+    uniq *u = x->u;
+    x->n = u->nagainst + (u->nfiles ? u->nfiles : 1);
+    x->src = kit_alloc(x->n * sizeof *x->src);
+    for (size_t i = 0; i < x->n; i++) {
+        source *s = x->src + i;
+        s->list = i < u->nagainst;
+        s->name = s->list ? u->against_name[i]
+                  : u->nfiles ? u->files[i - u->nagainst] : "-";
+        s->spool = -1;
+        if (s->list) {
+            store *f = store_open_if_filter(s->name);
+            if (f)
+                kit_die("%s: -x takes only lists in --against: a filter may be wrong",
+                        s->name);
+        }
+        if (strcmp(s->name, "-") == 0) {
+            /* A file as standard input can be opened again, if read from its start. */
+            if (fstat(0, &s->before) == 0 && S_ISREG(s->before.st_mode) &&
+                lseek(0, 0, SEEK_CUR) == 0 && access("/proc/self/fd/0", R_OK) == 0)
+                s->name = "/proc/self/fd/0";
+        }
+        s->regular = stat(s->name, &s->before) == 0 && S_ISREG(s->before.st_mode);
+    }
+}
+
+static void spool(source *s, const char *p, size_t len)
+{
+    if (s->spool < 0) {
+        s->spool = kit_temp_nameless();
+        if (s->spool < 0)
+            kit_die("cannot make a temporary file in TMPDIR: %s", strerror(errno));
+        snprintf(s->spooled, sizeof s->spooled, "/proc/self/fd/%d", s->spool);
+    }
+    while (len) {
+        ssize_t n = write(s->spool, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            kit_die("temporary copy of %s in TMPDIR: %s", s->name, strerror(errno));
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+static const char *path_of(const source *s)
+{
+    return s->spool >= 0 ? s->spooled : s->name;
+}
+
+/* A file that is cut short while it is mapped kills by SIGBUS: say so instead. */
+static void on_bus(int sig)
+{
+    static const char text[] = "seen uniq: an input file was cut short while it was read\n";
+    (void)sig;
+    kit_temp_remove();
+    if (write(2, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(2);
+}
+
+static void map_sources(exact *x)
+{
+    uint64_t at = 0;
+    signal(SIGBUS, on_bus);
+    for (size_t i = 0; i < x->n; i++) {
+        source *s = x->src + i;
+        s->start = at;
+        at += s->len;
+        if (!s->len)
+            continue;
+        int fd = s->spool >= 0 ? s->spool : open(s->name, O_RDONLY | O_CLOEXEC);
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0)
+            kit_die("%s: %s", s->name, strerror(errno));
+        if ((uint64_t)st.st_size < s->len)
+            kit_die("%s: was cut short while it was read", s->name);
+        s->map = mmap(NULL, s->len, PROT_READ, MAP_SHARED, fd, 0);
+        if (s->map == MAP_FAILED)
+            kit_die("%s: cannot map: %s", s->name, strerror(errno));
+        madvise((void *)(uintptr_t)s->map, s->len, MADV_RANDOM);
+        if (s->spool < 0)
+            close(fd);
+    }
+    if (at >= (uint64_t)1 << (64 - TAG_BITS))
+        kit_die("inputs of more than 16 TB are too large for -x");
+}
+
+/* Where the byte at OFFSET of all inputs is, and in which. */
+static const char *locate(const exact *x, uint64_t offset, const source **which)
+{
+    size_t lo = 0, hi = x->n;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (x->src[mid].start <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    while (offset - x->src[lo].start >= x->src[lo].len) /* an empty file */
+        lo++;
+    *which = x->src + lo;
+    return x->src[lo].map + (offset - x->src[lo].start);
+}
+
+/* Whether the line at OFFSET has this key. */
+static bool equal(exact *x, uint64_t offset, seen_key key)
+{
+    const keyspec *k = &x->u->keys;
+    const source *s;
+    const char *p = locate(x, offset, &s), *end = s->map + s->len;
+    if (keyspec_plain(k) && !k->csv) {
+        size_t left = (size_t)(end - p);
+        return left >= key.len && (left == key.len || p[key.len] == (char)k->term) &&
+               memcmp(p, key.data, key.len) == 0;
+    }
+    seen_key line = {p, 0};
+    uint64_t missing = 0;
+    if (k->csv) {
+        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',', &line,
+                    1);
+    } else {
+        const char *e = memchr(p, k->term, (size_t)(end - p));
+        line.len = (size_t)((e ? e : end) - p);
+    }
+    arena_reset(&x->words);
+    line = keyspec_key(k, &x->words, line, &missing);
+    return line.len == key.len && memcmp(line.data, key.data, key.len) == 0;
+}
+
+/* ---- the table ----------------------------------------------------------------------- */
+
+static inline uint64_t home_of(uint64_t h, uint64_t slots)
+{
+    return (uint64_t)(((unsigned __int128)h * slots) >> 64);
+}
+
+static void new_table(exact *x, uint64_t slots)
+{
+    size_t len = slots * sizeof *x->slot;
+    x->slots = slots;
+    x->used = 0;
+    x->slot = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (x->slot == MAP_FAILED)
+        kit_die("out of memory (%zu bytes wanted)", len);
+    madvise(x->slot, len, MADV_HUGEPAGE);
+}
+
+static void free_table(exact *x)
+{
+    if (x->slot)
+        munmap(x->slot, x->slots * sizeof *x->slot);
+    x->slot = NULL;
+}
+
+/* The hashes are not kept, so a table that was made too small is filled again from the
+ * lines themselves. Sizes are computed to make that rare. */
+static void double_table(exact *x)
+{
+    uint64_t *old = x->slot, slots = x->slots;
+    new_table(x, slots * 2);
+    for (uint64_t i = 0; i < slots; i++) {
+        if (!old[i])
+            continue;
+        const source *s;
+        uint64_t missing = 0;
+        const keyspec *k = &x->u->keys;
+        const char *p = locate(x, (old[i] >> TAG_BITS) - 1, &s), *end = s->map + s->len;
+        seen_key line = {p, 0};
+        if (k->csv) {
+            kit_cut_csv(&p, end, k->term,
+                        k->separator >= 0 ? (char)k->separator : ',', &line, 1);
+        } else {
+            const char *e = memchr(p, k->term, (size_t)(end - p));
+            line.len = (size_t)((e ? e : end) - p);
+        }
+        arena_reset(&x->words);
+        line = keyspec_key(k, &x->words, line, &missing);
+        uint64_t h = seen_hash_seeded(x->seed, line.data, line.len);
+        uint64_t at = home_of(h, x->slots);
+        while (x->slot[at])
+            at = at + 1 == x->slots ? 0 : at + 1;
+        x->slot[at] = old[i];
+        x->used++;
+    }
+    munmap(old, slots * sizeof *old);
+}
+
+/* Whether the line was there before; if not, it is now. */
+static bool look_up(exact *x, uint64_t h, seen_key key, uint64_t offset)
+{
+    uint64_t at = home_of(h, x->slots), tag = h & TAG_MASK;
+    for (; x->slot[at]; at = at + 1 == x->slots ? 0 : at + 1)
+        if ((x->slot[at] & TAG_MASK) == tag &&
+            equal(x, (x->slot[at] >> TAG_BITS) - 1, key))
+            return true;
+    x->slot[at] = (offset + 1) << TAG_BITS | tag;
+    if (++x->used > x->slots / 8 * 7)
+        double_table(x);
+    return false;
+}
+
+/* ---- passes --------------------------------------------------------------------------- */
+
+static feed *open_feed(exact *x, bool again, char ***paths)
+{
+    uniq *u = x->u;
+    *paths = kit_alloc(x->n * sizeof **paths);
+    for (size_t i = 0; i < x->n; i++)
+        (*paths)[i] = (char *)(again ? path_of(x->src + i) : x->src[i].name);
+    feed_spec spec = {.files = *paths, .nfiles = x->n, .keys = u->keys, .hash = true,
+                      .seed = x->seed, .threads = u->threads, .raw = again};
+    return feed_open(&spec);
+}
+
+static void progress(exact *x, const feed *f)
+{
+    if (kit_progress_due())
+        kit_progress_show(&(kit_progress){
+            .taken = kit_lines_taken(feed_lines(f)),
+            .total = kit_lines_total(feed_lines(f)), .lines = x->lines,
+            .distinct = x->u->out.lines,
+            .memory = (x->first ? seen_bytes(x->first) : 0) + x->slots * 8});
+}
+
+/* How many lines there will be, by the length of those in the first block. */
+static uint64_t guess_lines(const exact *x, const feed *f, const batch *b)
+{
+    if (x->u->size.keys)
+        return x->u->size.keys;
+    uint64_t total = kit_lines_total(feed_lines(f));
+    if (!total || b->block.packed)
+        return 4000000;
+    return (uint64_t)((double)total / (double)b->block.len * (double)b->n * 1.05) + 100;
+}
+
+static void first_pass(exact *x)
+{
+    char **paths;
+    feed *f = open_feed(x, false, &paths);
+    uint64_t *some = NULL;
+    size_t room = 0;
+    for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
+        source *s = x->src + b->block.file;
+        if (!s->regular || b->block.packed)
+            spool(s, b->block.data, b->block.len);
+        s->len += b->block.len;
+        if (!x->first) {
+            seen_spec spec = {.keys = guess_lines(x, f, b), .error = 0.02, .seed = x->seed};
+            uint64_t memory = x->u->size.memory;
+            if (memory && spec.keys > memory / 4) /* 8 bits each would be too many */
+                spec = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8,
+                                   .probes = 4, .seed = x->seed};
+            x->first = sizing_make(&spec);
+            seen_spec few = {.keys = spec.keys / 8 + 1000, .error = 0.01, .seed = x->seed};
+            if (spec.bits)
+                few = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8, .probes = 5,
+                                  .seed = x->seed};
+            x->again = sizing_make(&few);
+        }
+        if (seen_add_hashes(x->first, b->hash, b->n, b->dup) < b->n)
+            kit_die("%s", seen_reason());
+        if (b->n > room) {
+            room = b->n;
+            some = kit_grow(some, room, sizeof *some);
+        }
+        size_t m = 0;
+        for (size_t i = 0; i < b->n; i++) {
+            some[m] = b->hash[i];
+            m += b->dup[i];
+        }
+        if (seen_add_hashes(x->again, some, m, b->dup) < m)
+            kit_die("%s", seen_reason());
+        x->lines += b->n;
+        progress(x, f);
+    }
+    if (!kit_stopped)
+        feed_close(f);
+    free(some);
+    free(paths);
+}
+
+/* Marks in b->dup the lines that occurred before, of those whose hash is in part PART
+ * of PARTS; SURE and AT are room for a batch. */
+static void judge(exact *x, batch *b, unsigned part, unsigned parts, bool *perhaps,
+                  uint32_t *at)
+{
+    size_t m = 0;
+    seen_has_hashes(x->again, b->hash, b->n, perhaps);
+    for (size_t i = 0; i < b->n; i++) {
+        at[m] = (uint32_t)i;
+        m += perhaps[i];
+        b->dup[i] = false;
+    }
+    for (size_t i = 0; i < m + AHEAD; i++) {
+        if (i < m)
+            __builtin_prefetch(x->slot + home_of(b->hash[at[i]], x->slots));
+        if (i >= AHEAD / 2 && i - AHEAD / 2 < m) {
+            /* The slot has come: fetch the line it points to. */
+            uint64_t h = b->hash[at[i - AHEAD / 2]];
+            uint64_t word = x->slot[home_of(h, x->slots)];
+            const source *s;
+            if (word && (word & TAG_MASK) == (h & TAG_MASK)) {
+                const char *p = locate(x, (word >> TAG_BITS) - 1, &s);
+                __builtin_prefetch(p);
+                __builtin_prefetch(p + 64);
+            }
+        }
+        if (i < AHEAD)
+            continue;
+        size_t l = at[i - AHEAD];
+        uint64_t h = b->hash[l];
+        if (parts > 1 && (h >> 20) % parts != part)
+            continue;
+        b->dup[l] = look_up(x, h, b->key[l],
+                            b->block.offset + (uint64_t)((const char *)b->line[l].data -
+                                                         b->block.data));
+    }
+}
+
+static void print(exact *x, batch *b)
+{
+    uniq *u = x->u;
+    if (x->src[b->block.file].list)
+        return;
+    u->lines += b->n;
+    u->missing += b->missing;
+    if (u->dup.out)
+        sink_lines(&u->dup, b, true, false);
+    sink_lines(&u->out, b, u->repeated, true);
+}
+
+/* One pass with the table. Without NOTES it prints; with NOTES, one bit a line, it only
+ * notes repeats there. */
+static void second_pass(exact *x, unsigned part, unsigned parts, uint8_t *notes)
+{
+    char **paths;
+    feed *f = open_feed(x, true, &paths);
+    bool *perhaps = NULL;
+    uint32_t *at = NULL;
+    size_t room = 0;
+    uint64_t line = 0;
+    for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
+        if (b->n > room) {
+            room = b->n;
+            perhaps = kit_grow(perhaps, room, sizeof *perhaps);
+            at = kit_grow(at, room, sizeof *at);
+        }
+        judge(x, b, part, parts, perhaps, at);
+        if (!notes)
+            print(x, b);
+        for (size_t i = 0; notes && i < b->n; i++)
+            if (b->dup[i])
+                notes[(line + i) / 8] |= (uint8_t)(1 << (line + i) % 8);
+        line += b->n;
+        progress(x, f);
+    }
+    if (!kit_stopped)
+        feed_close(f);
+    free(perhaps);
+    free(at);
+    free(paths);
+    if (line != x->lines && !kit_stopped)
+        kit_die("an input file changed while it was read");
+}
+
+static void print_pass(exact *x, const uint8_t *notes)
+{
+    char **paths;
+    feed *f = open_feed(x, true, &paths);
+    uint64_t line = 0;
+    for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
+        for (size_t i = 0; i < b->n; i++, line++)
+            b->dup[i] = notes[line / 8] >> line % 8 & 1;
+        print(x, b);
+    }
+    if (!kit_stopped)
+        feed_close(f);
+    free(paths);
+}
+
+static uint8_t *map_notes(uint64_t lines)
+{
+    size_t len = lines / 8 + 1;
+    int fd = kit_temp_nameless();
+    if (fd < 0 || posix_fallocate(fd, 0, (off_t)len) != 0)
+        kit_die("no room for a temporary file of %zu bytes in TMPDIR", len);
+    uint8_t *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        kit_die("cannot map a temporary file: %s", strerror(errno));
+    close(fd);
+    return p;
+}
+
+static void check_unchanged(const exact *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const source *s = x->src + i;
+        struct stat now;
+        if (s->spool >= 0 || !s->regular)
+            continue;
+        if (stat(s->name, &now) < 0 || now.st_size != s->before.st_size ||
+            now.st_mtim.tv_sec != s->before.st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != s->before.st_mtim.tv_nsec)
+            kit_die("%s: changed while it was read", s->name);
+    }
+}
+
+void uniq_exact(uniq *u)
+{
+    exact x = {.u = u, .seed = seen_random_seed()};
+    u->kind = "exact";
+    if (u->nagainst && (u->keys.field || u->keys.csv))
+        kit_die("-x with --against compares whole lines: leave out -k and --csv");
+    open_sources(&x);
+    kit_progress_start(u->quiet);
+    first_pass(&x);
+    if (x.first && !kit_stopped) {
+        map_sources(&x);
+        uint64_t perhaps = seen_added(x.again) + (uint64_t)seen_lost_expected(x.again) +
+                           (uint64_t)(seen_error_predicted(x.again) * (double)x.lines);
+        uint64_t slots = perhaps + perhaps / 3 + 1024;
+        /* A table as large as all memory helps nobody. */
+        uint64_t budget = u->size.memory ? u->size.memory / 2
+                                         : (uint64_t)sysconf(_SC_PHYS_PAGES) *
+                                               (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+        unsigned parts = (unsigned)(slots * 8 / (budget + 1)) + 1;
+        if (parts == 1) {
+            new_table(&x, slots);
+            second_pass(&x, 0, 1, NULL);
+        } else {
+            uint8_t *notes = map_notes(x.lines);
+            if (!u->quiet)
+                kit_warn("repeated lines exceed the memory: reading %u times", parts + 2);
+            for (unsigned p = 0; p < parts && !kit_stopped; p++) {
+                free_table(&x);
+                new_table(&x, slots / parts + slots / parts / 8 + 1024);
+                second_pass(&x, p, parts, notes);
+            }
+            print_pass(&x, notes);
+            munmap(notes, x.lines / 8 + 1);
+        }
+        u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8;
+        if (!kit_stopped)
+            check_unchanged(&x);
+    }
+    kit_progress_end();
+    free_table(&x);
+    for (size_t i = 0; i < x.n; i++) {
+        if (x.src[i].map)
+            munmap((void *)(uintptr_t)x.src[i].map, x.src[i].len);
+        if (x.src[i].spool >= 0)
+            close(x.src[i].spool);
+    }
+    seen_free(x.first);
+    seen_free(x.again);
+    arena_free(&x.words);
+    free(x.src);
+}

@@ -115,7 +115,7 @@ static void *help(void *ctx)
             pthread_mutex_unlock(&f->reading);
             return NULL;
         }
-        bool leave = f->helpers == 1 && kit_lines_packed(f->lines);
+        bool leave = f->helpers == 1 && b->block.packed;
         pthread_mutex_unlock(&f->reading);
         b->prepared = false;
         if (!leave)
@@ -143,6 +143,8 @@ feed *feed_open(const feed_spec *spec)
     if (f->spec.keys.csv)
         kit_lines_csv(f->lines, f->spec.keys.separator >= 0
                                     ? (char)f->spec.keys.separator : ',');
+    if (f->spec.raw)
+        kit_lines_raw(f->lines);
     f->helpers = spec->threads > 1 ? spec->threads - 1 : 0;
     f->slots = f->helpers ? f->helpers * 2 + 2 : 1;
     if (f->slots > SLOTS)

@@ -30,6 +30,7 @@ typedef struct feed_spec {
     char *const *files; /* must stay */
     size_t nfiles;      /* 0: standard input */
     keyspec keys;
+    bool raw;  /* no unpacking */
     bool hash; /* with SEED */
     uint64_t seed;
     unsigned threads; /* 0 and 1: none besides the caller */

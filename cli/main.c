@@ -21,10 +21,17 @@ const kit_command *const commands[] = {
     &cmd_has,
     &cmd_build,
     &cmd_rm,
+    &cmd_merge,
     &cmd_info,
     &cmd_verify,
     &cmd_convert,
     &cmd_formats,
+    &cmd_sort,
+    &cmd_count,
+    &cmd_plan,
+    &cmd_compare,
+    &cmd_demo,
+    &cmd_help,
     NULL,
 };
 
@@ -37,7 +44,7 @@ static void version(void)
     printf("\ninstructions: %s\n", seen_simd());
 }
 
-static void overview(FILE *to)
+void overview(FILE *to)
 {
     fprintf(to, "Usage: seen COMMAND [OPTION]... [FILE]...\n\n"
                 "Have I seen this before? Answers in a few bits a key.\n\nCommands:\n");

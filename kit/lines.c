@@ -21,7 +21,7 @@ struct kit_lines {
     bool csv;
     char separator;
     kit_source *source;
-    bool packed;
+    bool raw;
     char *carry; /* the beginning of a line whose end is still to come */
     size_t carried, carry_room;
     uint64_t offset;
@@ -48,6 +48,8 @@ kit_lines *kit_lines_new(char *const *files, size_t n, int term)
     return r;
 }
 
+void kit_lines_raw(kit_lines *r) { r->raw = true; }
+
 void kit_lines_csv(kit_lines *r, char separator)
 {
     r->csv = true;
@@ -71,7 +73,6 @@ void kit_block_free(kit_block *b)
 }
 
 const char *kit_lines_error(const kit_lines *r) { return r->error; }
-bool kit_lines_packed(const kit_lines *r) { return r->packed; }
 uint64_t kit_lines_taken(const kit_lines *r) { return atomic_load(&r->taken); }
 uint64_t kit_lines_total(const kit_lines *r) { return r->total; }
 
@@ -143,6 +144,8 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             r->source = kit_source_open(r->files[r->at]);
             if (!r->source)
                 return fail(r, strerror(errno));
+            if (r->raw)
+                kit_source_raw(r->source);
         }
         if (make_room(r, b, r->carried + KIT_BLOCK) < 0)
             return -1;
@@ -170,7 +173,7 @@ int kit_lines_next(kit_lines *r, kit_block *b)
                 return fail(r, "a quote is never closed (no record ends within 16 MB)");
             looked = b->len;
         }
-        r->packed = kit_source_packed(r->source);
+        b->packed = kit_source_packed(r->source);
         if (got == 0) { /* the file ended: what is carried is its last line */
             r->before += kit_source_taken(r->source);
             kit_source_close(r->source);

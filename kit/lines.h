@@ -19,6 +19,7 @@ typedef struct kit_block {
     uint64_t offset;  /* of data[0] among the unpacked bytes of all files */
     size_t file;      /* which file */
     bool open_end;    /* the last line has no terminator: the file ended */
+    bool packed;      /* the file is packed */
 } kit_block;
 
 typedef struct kit_lines kit_lines;
@@ -30,8 +31,11 @@ enum { KIT_BLOCK = 256 << 10 };
 kit_lines *kit_lines_new(char *const *files, size_t n, int term);
 void kit_lines_free(kit_lines *r);
 
-/* With RECORDS, lines are CSV records: a terminator inside quotes does not end them. */
+/* Lines are CSV records: a terminator inside quotes does not end them. */
 void kit_lines_csv(kit_lines *r, char separator);
+
+/* No unpacking: files are taken as they are. */
+void kit_lines_raw(kit_lines *r);
 
 /* Fills B with the next whole lines: 1, or 0 at the end, or -1; then
  * kit_lines_error names the file and what is wrong. B's memory is kept and grown;
@@ -39,9 +43,6 @@ void kit_lines_csv(kit_lines *r, char separator);
 int kit_lines_next(kit_lines *r, kit_block *b);
 void kit_block_free(kit_block *b);
 const char *kit_lines_error(const kit_lines *r);
-
-/* Whether the file of the last block was packed. */
-bool kit_lines_packed(const kit_lines *r);
 
 /* Bytes of the files taken so far, and of all of them if they are regular files
  * (0: unknown). May be asked from another thread. */

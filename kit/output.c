@@ -27,7 +27,7 @@ struct kit_output {
 static char **temps;
 static size_t temp_count;
 
-static void remove_temps(void)
+void kit_temp_remove(void)
 {
     for (size_t i = 0; i < temp_count; i++)
         unlink(temps[i]);
@@ -38,7 +38,7 @@ int kit_temp_beside(const char *path, char **name)
 {
     static int armed;
     if (!armed++)
-        atexit(remove_temps);
+        atexit(kit_temp_remove);
     size_t size = strlen(path) + 16;
     char *temp = kit_alloc(size);
     snprintf(temp, size, "%s.XXXXXX", path);
@@ -214,7 +214,7 @@ void kit_output_close(kit_output *o)
 void kit_output_fail(const kit_output *o)
 {
     if (o->error == EPIPE) {
-        remove_temps();
+        kit_temp_remove();
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
         _exit(2);

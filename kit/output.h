@@ -43,4 +43,5 @@ void kit_output_fail(const kit_output *o) __attribute__((noreturn));
 int kit_temp_beside(const char *path, char **name);
 int kit_temp_nameless(void);
 void kit_temp_forget(char *name); /* it was put in place or removed */
+void kit_temp_remove(void);       /* all unfinished ones; safe in a signal handler */
 #endif

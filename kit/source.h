@@ -15,6 +15,9 @@ typedef struct kit_source kit_source;
 kit_source *kit_source_open(const char *path);
 void kit_source_close(kit_source *s);
 
+/* Takes the bytes as they are, whatever they begin with; before the first read. */
+void kit_source_raw(kit_source *s);
+
 /* Up to SIZE bytes, as soon as there are any: never waits to fill. 0 is the end, -1
  * a failure, of which kit_source_error tells in words. */
 ssize_t kit_source_read(kit_source *s, void *buf, size_t size);

@@ -148,9 +148,9 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
         double n = hi ? floor((lo + hi) / 2) : lo ? lo * 2 : 1;
         sn_shape s = { .k = k };
         int rc = shape_any(id, &s, n, p, bytes, 0);
-        if (rc < 0)
+        if (rc < 0 && lo < 1)
             return rc;
-        if (n <= 1e15 && sn_kind_of(s.kind)->error_at(&s, n) <= p) {
+        if (rc == 0 && n <= 1e15 && sn_kind_of(s.kind)->error_at(&s, n) <= p) {
             *out = s;
             lo = n;
         } else {

@@ -1,0 +1,171 @@
+/* cmd_help.c - `seen help`: the help of a command, as text, man page or completion. */
+#include "commands.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPT_MAN = 300, OPT_BASH, OPT_ZSH, OPT_LIST };
+
+static const kit_option options[] = {
+    {OPT_MAN, "man", NULL, "As a man page in roff; without COMMAND, that of seen itself."},
+    {OPT_BASH, "bash", NULL, "Print the completion for bash."},
+    {OPT_ZSH, "zsh", NULL, "Print the completion for zsh."},
+    {OPT_LIST, "list", NULL, "Print the names of all commands."},
+    {0},
+};
+
+static void words(FILE *to, const kit_command *c)
+{
+    for (const kit_option *o = c->options; o && o->key; o++) {
+        if (o->key < 256)
+            fprintf(to, " -%c", o->key);
+        if (o->name)
+            fprintf(to, " --%s", o->name);
+    }
+    fprintf(to, " --help");
+}
+
+static void bash(void)
+{
+    printf("# bash completion for seen, written by `seen help --bash`.\n"
+           "_seen() {\n"
+           "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+           "    COMPREPLY=()\n"
+           "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+           "        COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; commands[i]; i++)
+        printf("%s ", commands[i]->name);
+    printf("--help --version' -- \"$cur\"))\n"
+           "        return\n"
+           "    fi\n"
+           "    case $cur in -*) ;; *) return ;; esac\n"
+           "    case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; commands[i]; i++) {
+        printf("    %s) words='", commands[i]->name);
+        words(stdout, commands[i]);
+        printf("' ;;\n");
+    }
+    printf("    esac\n"
+           "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+           "}\n"
+           "complete -o default -F _seen seen\n");
+}
+
+/* The first sentence, without what zsh would take for its own. */
+static void zsh_text(const char *s)
+{
+    for (; *s && !(*s == '.' && (s[1] == ' ' || !s[1])); s++)
+        if (*s == '\'')
+            printf("'\\''");
+        else if (*s == '[' || *s == ']' || *s == ':')
+            printf("\\%c", *s);
+        else
+            putchar(*s);
+}
+
+static void zsh(void)
+{
+    printf("#compdef seen\n# zsh completion for seen, written by `seen help --zsh`.\n"
+           "_seen() {\n"
+           "    if (( CURRENT == 2 )); then\n"
+           "        local -a names=(\n");
+    for (size_t i = 0; commands[i]; i++) {
+        printf("            '%s:", commands[i]->name);
+        zsh_text(commands[i]->summary);
+        printf("'\n");
+    }
+    printf("        )\n"
+           "        _describe command names\n"
+           "        return\n"
+           "    fi\n"
+           "    shift words\n"
+           "    (( CURRENT-- ))\n"
+           "    case $words[1] in\n");
+    for (size_t i = 0; commands[i]; i++) {
+        printf("    %s)\n        _arguments -s", commands[i]->name);
+        for (const kit_option *o = commands[i]->options; o && o->key; o++) {
+            for (int form = 0; form < 2; form++) {
+                if (form == 0 ? o->key >= 256 : !o->name)
+                    continue;
+                printf(" \\\n            '");
+                if (form == 0)
+                    printf("-%c", o->key);
+                else
+                    printf("--%s%s", o->name, o->arg ? "=" : "");
+                printf("[");
+                zsh_text(o->help);
+                printf("]");
+                if (o->arg)
+                    printf(":%s:%s", o->arg,
+                           strcmp(o->arg, "FILE") && strcmp(o->arg, "FILTER") ? ""
+                                                                              : "_files");
+                printf("'");
+            }
+        }
+        printf(" \\\n            '*:file:_files' ;;\n");
+    }
+    printf("    esac\n}\n_seen \"$@\"\n");
+}
+
+static void man_overview(void)
+{
+    printf(".\\\" Written by `seen help --man`; change the text in the program.\n"
+           ".TH SEEN 1 \"\" seen \"seen\"\n.SH NAME\nseen \\- have I seen this before?\n"
+           ".SH SYNOPSIS\n.B seen\nCOMMAND [OPTION]... [FILE]...\n.SH DESCRIPTION\n"
+           "Remembers keys in a few bits each and tells whether one was seen before. A "
+           "\"no\" is certain; a \"yes\" is wrong with a probability that you choose.\n"
+           ".SH COMMANDS\n");
+    for (size_t i = 0; commands[i]; i++)
+        printf(".TP\n\\fBseen %s\\fR\n%s; see \\fBseen\\-%s\\fR(1)\n", commands[i]->name,
+               commands[i]->summary, commands[i]->name);
+    printf(".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere temporary files go; /tmp if not set.\n"
+           ".TP\n.B SEEN_SIMD\nscalar, avx2, avx512 or neon: use no better instructions "
+           "than these.\n"
+           ".SH EXIT STATUS\n0 if all went well (for \\fBseen has\\fR and \\fBseen "
+           "rm\\fR: something was found), 1 if nothing was found, 2 if something failed; "
+           "then one line on standard error says what and where.\n");
+}
+
+static int help_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen help", self, argc, argv);
+    int form = 0;
+    for (int o; (o = kit_next(&p));)
+        form = o;
+    const kit_command *c = NULL;
+    for (size_t i = 0; p.at < argc && commands[i]; i++)
+        if (strcmp(argv[p.at], commands[i]->name) == 0)
+            c = commands[i];
+    if (p.at < argc && !c)
+        kit_die("no command '%s' (try 'seen --help')", argv[p.at]);
+    char program[64];
+    snprintf(program, sizeof program, "seen%s%s", c ? " " : "", c ? c->name : "");
+    if (form == OPT_BASH)
+        bash();
+    else if (form == OPT_ZSH)
+        zsh();
+    else if (form == OPT_LIST)
+        for (size_t i = 0; commands[i]; i++)
+            printf("%s\n", commands[i]->name);
+    else if (form == OPT_MAN && c)
+        kit_man(stdout, program, c, "seen(1)");
+    else if (form == OPT_MAN)
+        man_overview();
+    else if (c)
+        kit_help(stdout, program, c);
+    else
+        overview(stdout);
+    return 0;
+}
+
+const kit_command cmd_help = {
+    .name = "help",
+    .summary = "tell about a command",
+    .usage = "[OPTION] [COMMAND]",
+    .about = "Prints the help of COMMAND, or the list of commands.",
+    .options = options,
+    .examples = "# All about one command\n$ seen help uniq\n"
+                "# Completion in this shell\n$ eval \"$(seen help --bash)\"\n",
+    .run = help_main,
+};

@@ -1,0 +1,154 @@
+/* cmd_plan.c - `seen plan`: every kind side by side, before anything is made. */
+#include "commands.h"
+#include "json.h"
+#include "plot.h"
+#include "say.h"
+#include "size.h"
+#include "sizing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPT_PLOT = 300, OPT_JSON };
+
+static const kit_option options[] = {
+    {'n', "expect", "N", "Number of keys (20M, 2e7)."},
+    {'e', "error", "P", "Chance that an absent key is called present."},
+    {'m', "memory", "SIZE", "Memory it may take (64M, 1G)."},
+    {OPT_PLOT, "plot", "FILE",
+     "Write a picture to FILE (SVG): error against memory, and against the number of "
+     "keys."},
+    {OPT_JSON, "json", NULL, "As JSON."},
+    {0},
+};
+
+static const char *says(seen_kind k)
+{
+    switch (k) {
+    case SEEN_CLASSIC: return "textbook; small below 1e-4, slow";
+    case SEEN_LINE: return "one cache line a key";
+    case SEEN_BLOCK: return "Parquet's; fastest in cache";
+    case SEEN_SET: return "fingerprints; exact in practice";
+    case SEEN_CUCKOO: return "small fingerprints";
+    case SEEN_RIBBON: return "built once; smallest";
+    default: return "";
+    }
+}
+
+static void can_words(seen_kind k, char *out)
+{
+    unsigned can = seen_kind_can(k);
+    sprintf(out, "%s%s%s%s", can & SEEN_CAN_ADD ? "add " : "static ",
+            can & SEEN_CAN_REMOVE ? "remove " : "", can & SEEN_CAN_MERGE ? "merge " : "",
+            can & SEEN_CAN_GROW ? "grow" : "");
+}
+
+static int plan_main(const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen plan", self, argc, argv);
+    sizing z = {0};
+    const char *plot = NULL;
+    bool json = false;
+    for (int o; (o = kit_next(&p));) {
+        if (sizing_option(&z, &p, o))
+            continue;
+        if (o == OPT_PLOT)
+            plot = p.arg;
+        if (o == OPT_JSON)
+            json = true;
+    }
+    if (p.at < argc)
+        kit_usage(&p, "no operand '%s' is expected", argv[p.at]);
+    if (z.keys && z.error == 0 && !z.memory)
+        z.error = 0.01;
+    if ((z.keys != 0) + (z.error > 0) + (z.memory != 0) != 2)
+        kit_usage(&p, "give two of -n, -e and -m (or -n alone, for an error of 0.01)");
+
+    kit_json j = {.to = stdout};
+    seen_size best = {.keys = z.keys, .error = z.error, .bytes = z.memory};
+    if (seen_solve(&best) < 0)
+        kit_die("%s", seen_reason());
+    if (json) {
+        kit_json_open(&j, NULL, '{');
+        kit_json_text(&j, "choice", seen_kind_name(best.kind));
+        kit_json_open(&j, "kinds", '[');
+    } else {
+        printf("%-9s %10s %10s %4s %10s %9s  %s\n", "kind", "memory", "bits/key", "k",
+               "error", "keys", "can");
+    }
+    for (int k = 1; k < SEEN_KINDS; k++) {
+        seen_size s = {.kind = (seen_kind)k, .keys = z.keys, .error = z.error,
+                       .bytes = z.memory};
+        char memory[24], can[64], keys[32];
+        const char *name = seen_kind_name(s.kind);
+        if (!name || k == SEEN_FOREIGN)
+            continue;
+        if (seen_solve(&s) < 0) {
+            if (!json)
+                printf("%-9s cannot: %s\n", name, seen_reason());
+            continue;
+        }
+        if (json) {
+            kit_json_open(&j, NULL, '{');
+            kit_json_text(&j, "kind", name);
+            kit_json_count(&j, "bytes", s.bytes);
+            kit_json_real(&j, "bits_per_key", s.bits_per_key);
+            kit_json_count(&j, "k", s.probes);
+            kit_json_real(&j, "error", s.error);
+            kit_json_count(&j, "keys", s.keys);
+            can_words(s.kind, can);
+            kit_json_text(&j, "can", can);
+            kit_json_close(&j, '}');
+            continue;
+        }
+        can_words(s.kind, can);
+        if (s.keys < 1000000)
+            snprintf(keys, sizeof keys, "%llu", (unsigned long long)s.keys);
+        else
+            snprintf(keys, sizeof keys, "%.4g", (double)s.keys);
+        printf("%-9s %10s %10.2f %4u %10.3g %9s  %-23s %s%s\n", name,
+               kit_show_bytes((double)s.bytes, memory), s.bits_per_key, s.probes, s.error,
+               keys, can, says(s.kind), s.kind == best.kind ? " <- chosen" : "");
+    }
+    /* Any filter of error e needs log2(1/e) bits a key, whatever its structure. */
+    double n = z.keys ? (double)z.keys : (double)best.keys, e;
+    double bits = z.error > 0 ? log2(1 / z.error) : (double)z.memory * 8 / n;
+    e = z.error > 0 ? z.error : exp2(-bits);
+    if (z.error > 0 && z.memory)
+        n = (double)z.memory * 8 / bits;
+    if (json) {
+        kit_json_close(&j, ']');
+        kit_json_open(&j, "minimum", '{');
+        kit_json_real(&j, "bits_per_key", bits);
+        kit_json_real(&j, "bytes", n * bits / 8);
+        kit_json_real(&j, "error", e);
+        kit_json_real(&j, "keys", n);
+        kit_json_close(&j, '}');
+        kit_json_close(&j, '}');
+    } else {
+        char memory[24];
+        printf("%-9s %10s %10.2f %4s %10.3g %9.4g  no filter can be smaller\n", "minimum",
+               kit_show_bytes(n * bits / 8, memory), bits, "", e, n);
+    }
+    if (plot)
+        plot_plan(plot, &best);
+    return 0;
+}
+
+const kit_command cmd_plan = {
+    .name = "plan",
+    .summary = "compare the kinds for a given size",
+    .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]",
+    .about = "Tells for every kind of filter what two of the number of keys, the error and "
+             "the memory make of the third, what it can do, and the least that any filter "
+             "would need. Nothing is made.",
+    .options = options,
+    .examples = "# A hundred million keys, one error in a thousand\n"
+                "$ seen plan -n 100M -e 0.001\n"
+                "# What fits into 64 MB\n"
+                "$ seen plan -e 1% -m 64M\n"
+                "# As a picture\n"
+                "$ seen plan -n 1M -e 0.001 --plot plan.svg\n",
+    .run = plan_main,
+};
