@@ -1,0 +1,84 @@
+#!/bin/sh
+# seen build: the smallest filter from a stream of lines, and nothing left of a failure.
+. "$(dirname "$0")/tap.sh"
+
+${CC:-cc} -D_GNU_SOURCE -O2 -o urls "$top/bench/urls.c" || exit 1
+
+ok "the generator makes distinct lines" sh -c \
+    'test $(./urls 0 300000 | sort -u | wc -l) = 300000'
+same "a step leaves out lines between" "$(./urls 0 30 | sed -n '1p;11p;21p')" \
+    "$(./urls 0 30 10)"
+
+# Ten million URLs in two bits each: what bench/README.md shows with two billion.
+mkdir tmp
+ok "ten million lines fit into 2.5 MB" sh -c './urls 0 10e6 |
+    seen build --work 64M --tmp tmp -m 2.5MB --stats big.seen'
+ok "the file is not larger" test "$(wc -c <big.seen)" -le 2500000
+same "every one of a sample of members is found" 10000 "$(./urls 0 10e6 1000 | seen has -c big.seen)"
+wrong=$(./urls 10e6 11e6 | seen has -c big.seen)
+ok "at most 26% of absent ones are ($wrong of 1000000)" test "$wrong" -le 260000
+ok "and not much fewer: no smaller error is possible" test "$wrong" -ge 240000
+ok "its checksums are good" seen verify big.seen
+same "nothing is left in the temporary folder" "" "$(ls tmp)"
+
+# Sizes by error; the same keys in any order, from several files, packed, twice.
+./urls 0 20000 >some
+sort some >sorted
+gzip -k some
+ok "an error of one in a thousand" seen build -e 0.001 --seed 7 a.seen some
+ok "the same lines sorted, and again packed" seen build -e 0.001 --seed 7 -j 2 b.seen sorted some.gz
+ok "make the same filter" cmp a.seen b.seen
+same "no line is missing" "" "$(seen has -v a.seen some)"
+ok "no lines at all make a filter" seen build empty.seen /dev/null
+same "in which nothing is" "" "$(seen has empty.seen some)"
+printf 'a,1\nb,2\n' >csv
+ok "a field as the key" sh -c 'seen build -k 1 --csv f.seen csv && seen has -q --word b f.seen'
+ok "info tells what it is" sh -c 'seen info a.seen | grep -q ribbon'
+fails "a static filter takes no keys" 2 'static' seen add --word x a.seen
+
+# Failures: one line, status 2, the old file as it was, nothing new.
+cp a.seen before
+ls -A >names
+fails "a filter that is there is not replaced unasked" 2 'is there already' seen build a.seen some
+fails "an input that is not there" 2 'nosuch' seen build -f a.seen nosuch
+fails "a folder for temporaries that is not there" 2 'cannot make a temporary file in nowhere' \
+    sh -c './urls 0 4e6 | seen build -f --work 64M --tmp nowhere a.seen'
+fails "too little memory to work with" 2 'at least' seen build -f --work 1M a.seen some
+fails "a budget that is too small" 2 'do not fit' seen build -f -m 4500 a.seen some
+fails "an impossible error" 2 'probability' seen build -f -e 2 a.seen some
+fails "error and memory at once" 2 'both' seen build -f -e 0.1 -m 1M a.seen some
+fails "more lines expected than the disk has room for" 2 'free, but building needs' \
+    seen build -f -n 1e15 a.seen some
+fails "a disk that is full while keys are set aside" 2 'File too large|No space' \
+    sh -c 'ulimit -f 20000; ./urls 0 6e6 | seen build -f --work 64M --tmp tmp a.seen'
+fails "a disk that is full when the filter is written" 2 'a.seen.*(File too large|No space)' \
+    sh -c 'ulimit -f 10; exec seen build -f -e 1e-6 a.seen some'
+if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=20m none full 2>/dev/null; then
+    fails "a small file system is noticed before it is full" 2 'has [0-9]+ MB free' \
+        sh -c './urls 0 6e6 | seen build -f --work 64M --tmp full a.seen'
+    same "and stays empty" "" "$(ls -A full)"
+    umount full
+else
+    skip "no file system may be mounted here"
+    skip "no file system may be mounted here"
+fi
+rm -rf full
+
+# Killed in the middle, in both phases, by signals that can be caught and one that cannot.
+for sig in HUP TERM KILL; do
+    for wait in 0.3 1.2; do
+        (./urls 0 30e6 | exec seen build -f --work 64M --tmp tmp a.seen) 2>/dev/null &
+        job=$!
+        sleep $wait
+        pid=$(pgrep -f "^seen build -f --work 64M --tmp tmp a.seen" -P $job | head -1)
+        [ -n "$pid" ] && kill -$sig "$pid"
+        wait $job 2>/dev/null
+    done
+done
+rm -f out err ok.log
+ls -A >names2
+ok "whatever happened, the old filter is as it was" cmp a.seen before
+same "and nothing lies in the temporary folder" "" "$(ls -A tmp)"
+same "or beside it" "$(grep -v -e names -e '^out$' -e '^err$' -e ok.log names)" \
+    "$(grep -v names names2)"
+finish
