@@ -15,6 +15,7 @@
 #define LN2 0.693147180559945
 #define LN2_SQUARED 0.480453013918201
 #define MAX_HASHES 4096 /* an error rate of 1e-308 asks for 1024 */
+#define MAX_GROWTH 32768
 #define ALL_OPTIONS                                                                    \
     (SEEN_BF_NOROUND | SEEN_BF_RAWBITS | SEEN_BF_FORCE64 | SEEN_BF_NOSCALING)
 
@@ -140,7 +141,7 @@ int seen_bf_new(double error, uint64_t capacity, uint32_t expansion, bool nonsca
     if (capacity < 1 || capacity > (uint64_t)1 << 30)
         return sn_fail(SEEN_EINVAL, "capacity %llu is not in 1 .. 1073741824",
                        (unsigned long long)capacity);
-    if (expansion > 32768)
+    if (expansion > MAX_GROWTH)
         return sn_fail(SEEN_EINVAL, "expansion %u is not in 0 .. 32768", expansion);
     nonscaling |= expansion == 0;
     error = error > 0.25 ? 0.25 : error;
@@ -194,6 +195,13 @@ static int chain_grow(seen_bf *f)
     if (f->options & SEEN_BF_NOSCALING || f->growth == 0)
         return sn_fail(SEEN_EFULL, "non scaling filter is full: %llu entries",
                        (unsigned long long)last->entries);
+    /* A header is taken as it is for asking, but its lies must not cost memory: what
+     * a link holds follows from its bits. */
+    if (f->growth > MAX_GROWTH || (double)last->entries * last->bpe > (double)last->bits + 64)
+        return sn_fail(SEEN_EFORMAT, "growth %u of %llu entries in %llu bits: no chain that "
+                                     "can grow",
+                       f->growth, (unsigned long long)last->entries,
+                       (unsigned long long)last->bits);
     if (__builtin_mul_overflow(last->entries, (uint64_t)f->growth, &entries))
         return sn_fail(SEEN_ETOOBIG, "the next link would have over 2^64 entries");
     if (f->n == f->room) {

@@ -417,7 +417,11 @@ static void put16(uint8_t *p, uint16_t x)
 void seen_cf_header(const seen_cf *f, void *buf)
 {
     uint8_t *p = buf;
-    sn_put64(p, f->items);
+    uint64_t slots = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        slots += table_bytes(f, &f->tables[i]);
+    /* A count that came wrong in a dump must not go out impossible. */
+    sn_put64(p, f->items < slots ? f->items : slots);
     sn_put64(p + 8, f->buckets);
     sn_put64(p + 16, f->deletes);
     sn_put64(p + 24, f->n);
