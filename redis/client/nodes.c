@@ -1,0 +1,532 @@
+/* nodes.c - pipelines over one connection a node, with the patience a cluster needs. */
+#include "nodes.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__has_include)
+#if __has_include(<hiredis/hiredis_ssl.h>)
+#include <hiredis/hiredis_ssl.h>
+#define WITH_TLS 1
+#endif
+#endif
+
+enum { SLOTS = 16384 };
+
+typedef struct node {
+    char host[256];
+    int port;
+    redisContext *c;
+    struct node *next;
+} node;
+
+struct nodes {
+    redis_url url;
+    node *all;           /* the first is the one of the URL */
+    bool cluster;
+    node *owner[SLOTS];
+    uint64_t retries, moved;
+#ifdef WITH_TLS
+    redisSSLContext *tls;
+#endif
+};
+
+static _Thread_local char reason[600];
+
+const char *nodes_reason(void) { return reason; }
+
+__attribute__((format(printf, 1, 2))) static bool fail(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof reason, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool nodes_is_cluster(const nodes *ns) { return ns->cluster; }
+
+void nodes_counts(const nodes *ns, uint64_t *retries, uint64_t *moved)
+{
+    *retries = ns->retries;
+    *moved = ns->moved;
+}
+
+/* ---- slots ----------------------------------------------------------------------------- */
+
+static unsigned crc16(const char *p, size_t len)
+{
+    unsigned x = 0;
+    for (size_t i = 0; i < len; i++) {
+        x ^= (unsigned)(unsigned char)p[i] << 8;
+        for (int b = 0; b < 8; b++)
+            x = (x & 0x8000 ? x << 1 ^ 0x1021 : x << 1) & 0xffff;
+    }
+    return x;
+}
+
+unsigned slot_of(const char *key, size_t len)
+{
+    /* What is between the first { and the next } is the tag, if it is not empty. */
+    const char *open = memchr(key, '{', len);
+    if (open) {
+        const char *close = memchr(open + 1, '}', len - (size_t)(open + 1 - key));
+        if (close && close > open + 1)
+            return crc16(open + 1, (size_t)(close - open - 1)) % SLOTS;
+    }
+    return crc16(key, len) % SLOTS;
+}
+
+/* ---- commands -------------------------------------------------------------------------- */
+
+static void append(request *r, const void *p, size_t len)
+{
+    if (r->len + len > r->room) {
+        r->room = (r->len + len) * 2;
+        r->bytes = realloc(r->bytes, r->room);
+        if (!r->bytes)
+            abort(); /* a program out of memory for a command cannot go on */
+    }
+    memcpy(r->bytes + r->len, p, len);
+    r->len += len;
+}
+
+/* PREFIX, N in decimal, end of line. printf is too slow for a thousand words. */
+static void append_count(request *r, char prefix, uint64_t n)
+{
+    char buf[32], *p = buf + sizeof buf;
+    *--p = '\n';
+    *--p = '\r';
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    *--p = prefix;
+    append(r, p, (size_t)(buf + sizeof buf - p));
+}
+
+void request_start(request *r, size_t words)
+{
+    r->len = 0;
+    append_count(r, '*', words);
+}
+
+void request_word(request *r, const void *p, size_t len)
+{
+    append_count(r, '$', len);
+    append(r, p, len);
+    append(r, "\r\n", 2);
+}
+
+void request_text(request *r, const char *s) { request_word(r, s, strlen(s)); }
+
+void request_number(request *r, uint64_t n)
+{
+    char buf[24], *p = buf + sizeof buf;
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    request_word(r, p, (size_t)(buf + sizeof buf - p));
+}
+
+void requests_free(request *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (r[i].reply)
+            freeReplyObject(r[i].reply);
+        free(r[i].bytes);
+        r[i] = (request){0};
+    }
+}
+
+/* ---- connections ----------------------------------------------------------------------- */
+
+static void drop(node *n)
+{
+    if (n->c)
+        redisFree(n->c);
+    n->c = NULL;
+}
+
+static node *node_at(nodes *ns, const char *host, int port)
+{
+    node **p = &ns->all;
+    for (; *p; p = &(*p)->next)
+        if ((*p)->port == port && !strcmp((*p)->host, host))
+            return *p;
+    node *n = calloc(1, sizeof *n);
+    if (!n)
+        abort();
+    snprintf(n->host, sizeof n->host, "%s", host);
+    n->port = port;
+    *p = n;
+    return n;
+}
+
+/* One command on one connection; NULL if it broke or was refused. */
+static redisReply *ask(node *n, int argc, const char **argv, const char *what)
+{
+    redisReply *r = redisCommandArgv(n->c, argc, argv, NULL);
+    if (r && r->type != REDIS_REPLY_ERROR)
+        return r;
+    fail("%s:%d: %s: %s", n->host, n->port, what, r ? r->str : n->c->errstr);
+    if (r)
+        freeReplyObject(r);
+    return NULL;
+}
+
+static bool greet(nodes *ns, node *n)
+{
+    const redis_url *u = &ns->url;
+    redisReply *r;
+    if (*u->password) {
+        const char *three[] = {"AUTH", u->user, u->password};
+        const char *two[] = {"AUTH", u->password};
+        r = ask(n, *u->user ? 3 : 2, *u->user ? three : two, "AUTH");
+        if (!r)
+            return false;
+        freeReplyObject(r);
+    }
+    if (u->db && !ns->cluster) {
+        char db[16];
+        snprintf(db, sizeof db, "%d", u->db);
+        const char *words[] = {"SELECT", db};
+        if (!(r = ask(n, 2, words, "SELECT")))
+            return false;
+        freeReplyObject(r);
+    }
+    return true;
+}
+
+static bool start_tls(nodes *ns, node *n)
+{
+    if (!ns->url.tls)
+        return true;
+#ifdef WITH_TLS
+    redisSSLContextError bad;
+    if (!ns->tls) {
+        redisInitOpenSSL();
+        ns->tls = redisCreateSSLContext(NULL, "/etc/ssl/certs", NULL, NULL, n->host, &bad);
+    }
+    if (!ns->tls || redisInitiateSSLWithContext(n->c, ns->tls) != REDIS_OK)
+        return fail("%s:%d: TLS: %s", n->host, n->port,
+                    ns->tls ? n->c->errstr : "cannot be set up");
+    return true;
+#else
+    return fail("rediss:// needs a build with hiredis 1.0 or newer, which has TLS");
+#endif
+}
+
+static bool connect_to(nodes *ns, node *n)
+{
+    if (n->c && !n->c->err)
+        return true;
+    drop(n);
+    double s = ns->url.timeout < 5 ? ns->url.timeout : 5;
+    struct timeval tv = {(time_t)s, (suseconds_t)((s - (double)(time_t)s) * 1e6)};
+    n->c = n->port ? redisConnectWithTimeout(n->host, n->port, tv)
+                   : redisConnectUnixWithTimeout(n->host, tv);
+    if (!n->c || n->c->err) {
+        fail("%s:%d: %s", n->host, n->port, n->c ? n->c->errstr : "out of memory");
+        drop(n);
+        return false;
+    }
+    struct timeval wait = {20, 0};
+    redisSetTimeout(n->c, wait);
+    if (start_tls(ns, n) && greet(ns, n))
+        return true;
+    drop(n);
+    return false;
+}
+
+/* Reads who owns which slot from node N; false if it cannot tell. */
+static bool learn_from(nodes *ns, node *n)
+{
+    const char *words[] = {"CLUSTER", "SLOTS"};
+    redisReply *r = ask(n, 2, words, "CLUSTER SLOTS");
+    if (!r || r->type != REDIS_REPLY_ARRAY || !r->elements) {
+        if (r)
+            freeReplyObject(r);
+        return false;
+    }
+    for (size_t i = 0; i < r->elements; i++) {
+        redisReply *e = r->element[i];
+        if (e->elements < 3 || e->element[2]->elements < 2)
+            continue;
+        redisReply *who = e->element[2];
+        long long a = e->element[0]->integer, b = e->element[1]->integer;
+        /* A node that does not know its own address leaves it empty. */
+        const char *host = who->element[0]->str && *who->element[0]->str
+                               ? who->element[0]->str
+                               : n->host;
+        node *o = node_at(ns, host, (int)who->element[1]->integer);
+        for (long long s = a; s <= b && s >= 0 && s < SLOTS; s++)
+            ns->owner[s] = o;
+    }
+    freeReplyObject(r);
+    return true;
+}
+
+static bool learn(nodes *ns)
+{
+    for (node *n = ns->all; n; n = n->next)
+        if (connect_to(ns, n) && learn_from(ns, n))
+            return true;
+    return false;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+nodes *nodes_open(const redis_url *u)
+{
+    nodes *ns = calloc(1, sizeof *ns);
+    if (!ns)
+        abort();
+    ns->url = *u;
+    node *first = node_at(ns, u->host, u->port);
+    double end = now() + u->timeout;
+    for (long wait = 50;; wait = wait < 1000 ? wait * 2 : wait) {
+        if (connect_to(ns, first)) {
+            const char *words[] = {"INFO", "cluster"};
+            redisReply *r = ask(first, 2, words, "INFO");
+            bool known = r && r->type == REDIS_REPLY_STRING;
+            ns->cluster = known && strstr(r->str, "cluster_enabled:1");
+            if (r)
+                freeReplyObject(r);
+            if (known && (!ns->cluster || learn(ns)))
+                return ns;
+        }
+        /* Nobody there, or a password that is wrong, will not change by waiting long. */
+        if (now() > end || now() > end - u->timeout + 3 || strstr(reason, "AUTH") ||
+            strstr(reason, "NOAUTH") || strstr(reason, "NOPERM") ||
+            strstr(reason, "rediss://")) {
+            nodes_close(ns);
+            return NULL;
+        }
+        sleep_ms(wait);
+    }
+}
+
+void nodes_close(nodes *ns)
+{
+    if (!ns)
+        return;
+    for (node *n = ns->all, *next; n; n = next) {
+        next = n->next;
+        drop(n);
+        free(n);
+    }
+#ifdef WITH_TLS
+    if (ns->tls)
+        redisFreeSSLContext(ns->tls);
+#endif
+    free(ns);
+}
+
+/* ---- running ---------------------------------------------------------------------------- */
+
+static bool begins(const redisReply *r, const char *word)
+{
+    return r->type == REDIS_REPLY_ERROR && !strncmp(r->str, word, strlen(word));
+}
+
+/* "MOVED 3999 127.0.0.1:6381" */
+static node *target_of(nodes *ns, const redisReply *r, const node *said)
+{
+    char host[256];
+    const char *space = strrchr(r->str, ' '), *colon = strrchr(r->str, ':');
+    if (!space || !colon || colon < space || (size_t)(colon - space) > sizeof host)
+        return NULL;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - space - 1), space + 1);
+    return node_at(ns, *host ? host : said->host, atoi(colon + 1));
+}
+
+/* What a reply means for its request. */
+enum { DONE, AGAIN, LATER };
+
+static int judge(nodes *ns, node *n, request *r)
+{
+    redisReply *reply = r->reply;
+    int verdict = LATER;
+    if (begins(reply, "MOVED ") || begins(reply, "ASK ")) {
+        node *to = target_of(ns, reply, n);
+        if (to) {
+            ns->moved++;
+            if (begins(reply, "ASK "))
+                r->ask = to;
+            else
+                ns->owner[r->slot] = to;
+            verdict = AGAIN;
+        }
+    } else if (!begins(reply, "TRYAGAIN") && !begins(reply, "CLUSTERDOWN") &&
+               !begins(reply, "LOADING") && !begins(reply, "MASTERDOWN") &&
+               !begins(reply, "READONLY")) {
+        return DONE;
+    }
+    fail("%s:%d: %s", n->host, n->port, reply->str);
+    freeReplyObject(reply);
+    r->reply = NULL;
+    return verdict;
+}
+
+static node *node_for(nodes *ns, const request *r)
+{
+    if (r->ask)
+        return r->ask;
+    return ns->cluster ? ns->owner[r->slot] : ns->all;
+}
+
+/* Sends what is not done to node N, in order; false if the connection broke. */
+static bool send_to(nodes *ns, node *n, request *r, size_t count, node **to)
+{
+    int sent = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (to[i] != n)
+            continue;
+        if (r[i].ask)
+            redisAppendFormattedCommand(n->c, "*1\r\n$6\r\nASKING\r\n", 16);
+        redisAppendFormattedCommand(n->c, r[i].bytes, r[i].len);
+    }
+    while (!sent)
+        if (redisBufferWrite(n->c, &sent) != REDIS_OK)
+            return false;
+    return true;
+}
+
+/* Takes the replies of node N. Whatever has none when the connection breaks may have
+ * been done all the same. */
+static bool read_from(nodes *ns, node *n, request *r, size_t count, node **to, bool *later)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (to[i] != n)
+            continue;
+        void *reply = NULL;
+        if (r[i].ask && redisGetReply(n->c, &reply) == REDIS_OK)
+            freeReplyObject(reply);
+        reply = NULL;
+        if (redisGetReply(n->c, &reply) != REDIS_OK) {
+            fail("%s:%d: %s", n->host, n->port, n->c->errstr);
+            for (; i < count; i++)
+                if (to[i] == n) {
+                    r[i].unsure = true;
+                    r[i].ask = NULL;
+                    ns->retries++;
+                }
+            return false;
+        }
+        r[i].ask = NULL;
+        r[i].reply = reply;
+        to[i] = NULL;
+        if (judge(ns, n, &r[i]) == LATER)
+            *later = true;
+    }
+    return true;
+}
+
+/* Writing to a connection that broke must not end the program: hiredis writes without
+ * care for SIGPIPE, so the signal is held back and, if it came, thrown away. */
+typedef struct pipe_guard {
+    sigset_t before;
+    bool pending;
+} pipe_guard;
+
+static pipe_guard hold_sigpipe(void)
+{
+    pipe_guard g;
+    sigset_t pipe, waiting;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&waiting);
+    g.pending = sigismember(&waiting, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &g.before);
+    return g;
+}
+
+static void release_sigpipe(const pipe_guard *g)
+{
+    sigset_t pipe;
+    struct timespec none = {0, 0};
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (!g->pending)
+        while (sigtimedwait(&pipe, NULL, &none) > 0)
+            ;
+    pthread_sigmask(SIG_SETMASK, &g->before, NULL);
+}
+
+static bool run(nodes *ns, request *r, size_t n)
+{
+    double end = now() + ns->url.timeout;
+    long wait = 20;
+    unsigned rounds = 0;
+    node **to = calloc(n, sizeof *to);
+    if (!to)
+        return fail("out of memory");
+    for (;;) {
+        size_t left = 0;
+        /* Two nodes that send us to each other get time to agree. */
+        bool later = ++rounds > 8;
+        for (size_t i = 0; i < n; i++) {
+            to[i] = NULL;
+            if (r[i].reply)
+                continue;
+            left++;
+            to[i] = node_for(ns, &r[i]);
+            if (!to[i] || !connect_to(ns, to[i])) {
+                if (!to[i])
+                    fail("slot %u has no owner", r[i].slot);
+                r[i].ask = NULL;
+                to[i] = NULL;
+                later = true;
+            }
+        }
+        if (!left)
+            break;
+        /* All are written before the first is read: the nodes work side by side. */
+        for (node *o = ns->all; o; o = o->next)
+            if (o->c && !send_to(ns, o, r, n, to))
+                later = true; /* reading says the rest */
+        for (node *o = ns->all; o; o = o->next) {
+            bool asked = false;
+            for (size_t i = 0; i < n && !asked; i++)
+                asked = to[i] == o;
+            if (asked && !read_from(ns, o, r, n, to, &later)) {
+                drop(o);
+                later = true;
+            }
+        }
+        if (later) {
+            if (now() > end) {
+                free(to);
+                return false;
+            }
+            sleep_ms(wait);
+            wait = wait < 500 ? wait * 2 : wait;
+            if (ns->cluster)
+                learn(ns);
+        }
+    }
+    free(to);
+    return true;
+}
+
+bool nodes_run(nodes *ns, request *r, size_t n)
+{
+    pipe_guard g = hold_sigpipe();
+    bool good = run(ns, r, n);
+    release_sigpipe(&g);
+    return good;
+}
