@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "say.h"
 #include "store.h"
+#include "store_remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ typedef struct given {
 
 static const kit_option add_options[] = {
     OPTION_GIVEN,
+    OPTION_REDIS("Instead of FILTER: one"),
+    OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
     THREAD_OPTION,
@@ -84,7 +87,10 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
     kit_parse p =
         kit_parse_start(removes ? "seen rm" : "seen add", self, argc, argv);
     job j = {.keys = KEYSPEC_INIT};
+    const char *name = NULL;
     for (int o; (o = kit_next(&p));) {
+        if (remote_option(o, p.arg, &name))
+            continue;
         if (keyspec_option(&j.keys, &p, o) || format_option(&p, o) ||
             thread_option(&j.threads, &p, o))
             continue;
@@ -97,9 +103,9 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
             j.words.key[j.words.n++] = (seen_key){p.arg, strlen(p.arg)};
         }
     }
-    if (p.at == argc)
+    if (p.at == argc && !name)
         kit_usage(&p, "which FILTER?");
-    const char *name = argv[p.at++];
+    name = name ? name : argv[p.at++];
     const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
     if (bad)
         kit_die("%s", bad);
@@ -154,7 +160,8 @@ static int rm_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_add = {
     .name = "add",
     .summary = "add keys to a filter",
-    .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
+    .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER\n"
+             "[OPTION]... --redis URL [FILE]...",
     .about = "Adds each line of the FILEs, or of standard input, to FILTER, which 'seen "
              "new' has made. The file is replaced when all were added; until then, and "
              "after any failure, it is as it was.",

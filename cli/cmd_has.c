@@ -4,6 +4,7 @@
 #include "format.h"
 #include "say.h"
 #include "store.h"
+#include "store_remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ static const kit_option options[] = {
     {'c', "count", NULL, "Print only the number of lines."},
     {'q', "quiet", NULL, "Print nothing; stop at the first line found."},
     {OPT_KEY, "word", "KEY", "Ask for this key instead of reading lines; may be repeated."},
+    OPTION_REDIS("Instead of FILTER: one"),
+    OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
     {'o', "output", "FILE", "Write to FILE, which is replaced when all is done."},
@@ -28,10 +31,12 @@ static int has_main(const kit_command *self, int argc, char **argv)
     keyspec keys = KEYSPEC_INIT;
     bool invert = false, count = false, quiet = false;
     unsigned threads = 0;
-    const char *out_name = NULL;
+    const char *out_name = NULL, *name = NULL;
     seen_key *word = NULL;
     size_t words = 0;
     for (int o; (o = kit_next(&p));) {
+        if (remote_option(o, p.arg, &name))
+            continue;
         if (keyspec_option(&keys, &p, o) || format_option(&p, o) ||
             thread_option(&threads, &p, o))
             continue;
@@ -46,9 +51,9 @@ static int has_main(const kit_command *self, int argc, char **argv)
             break;
         }
     }
-    if (p.at == argc)
+    if (p.at == argc && !name)
         kit_usage(&p, "which FILTER?");
-    const char *name = argv[p.at++];
+    name = name ? name : argv[p.at++];
     if (words && p.at < argc)
         kit_usage(&p, "--word or FILEs, not both");
     const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
@@ -108,7 +113,8 @@ static int has_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_has = {
     .name = "has",
     .summary = "print the lines that are in a filter",
-    .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
+    .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER\n"
+             "[OPTION]... --redis URL [FILE]...",
     .about = "Prints each line of the FILEs, or of standard input, that is in FILTER. What "
              "is said not to be there certainly is not; what is said to be there is "
              "wrong with the error of the filter ('seen info' tells it).",

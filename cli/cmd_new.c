@@ -5,6 +5,7 @@
 #include "size.h"
 #include "sizing.h"
 #include "store.h"
+#include "store_remote.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +30,10 @@ static const kit_option options[] = {
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
      "their seeds agree. With a known seed strangers can choose keys that collide."},
     {'f', "force", NULL, "Replace FILTER if it is there."},
+    {OPT_REDIS, "redis", "URL",
+     "Make it in Redis or Valkey, redis://host:port/name, for -n keys (a million if not "
+     "given) and -e; many machines may use it at once. It does not grow."},
+    OPTION_REDIS_MODULE,
     {0},
 };
 
@@ -53,7 +58,10 @@ static int new_main(const kit_command *self, int argc, char **argv)
     bool force = false;
     format_spec format = {0};
     uint64_t n;
+    const char *name = NULL;
     for (int o; (o = kit_next(&p));) {
+        if (remote_option(o, p.arg, &name))
+            continue;
         if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KINDS) {
             const char *bad = format_parse(p.arg, &format);
             if (bad)
@@ -85,9 +93,15 @@ static int new_main(const kit_command *self, int argc, char **argv)
             break;
         }
     }
-    if (p.at + 1 != argc)
+    if (p.at + !name != argc)
         kit_usage(&p, "one FILTER to make, please");
-    const char *name = argv[p.at];
+    name = name ? name : argv[p.at];
+    if (remote_is_url(name)) {
+        if (spec.bits || spec.probes || spec.flags || z.memory || z.kind || *format.name)
+            kit_usage(&p, "a filter in Redis is made from -n and -e alone");
+        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : seen_random_seed(), force);
+        return 0;
+    }
     spec.kind = z.kind;
     spec.keys = z.keys;
     spec.error = z.error;
@@ -117,7 +131,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_new = {
     .name = "new",
     .summary = "make an empty filter",
-    .usage = "[OPTION]... FILTER",
+    .usage = "[OPTION]... FILTER\n[OPTION]... --redis URL",
     .about =
         "Makes the file FILTER: an empty filter for -n keys with error -e (0.01 if not "
         "given), or for -n keys in -m memory. The kind that suits is chosen. Without -n "

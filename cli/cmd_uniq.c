@@ -10,6 +10,7 @@
 #include "say.h"
 #include "size.h"
 #include "source.h"
+#include "store_remote.h"
 #include "uniq.h"
 
 #include <math.h>
@@ -28,6 +29,8 @@ static const kit_option options[] = {
      "Remember the lines in FILE across runs; it is created when missing. A killed run "
      "may repeat lines next time but never loses one. Sizes (-n, -e, -m) count when it "
      "is created."},
+    OPTION_REDIS("Remember the lines in a filter"),
+    OPTION_REDIS_MODULE,
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
      "dropped. Reads files twice and copies pipes to TMPDIR."},
@@ -64,7 +67,8 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
     kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
     uint64_t n;
     for (int o; (o = kit_next(&p));) {
-        if (keyspec_option(&u->keys, &p, o) || sizing_option(&u->size, &p, o) ||
+        if (remote_option(o, p.arg, &u->state_name) ||
+            keyspec_option(&u->keys, &p, o) || sizing_option(&u->size, &p, o) ||
             thread_option(&u->threads, &p, o))
             continue;
         switch (o) {

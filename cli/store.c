@@ -1,5 +1,6 @@
 /* store.c - filters by name: opening, locking, saving. */
 #include "store.h"
+#include "store_remote.h"
 #include "format.h"
 #include "say.h"
 
@@ -41,7 +42,7 @@ static int open_native(const char *name, unsigned how, store *s)
     return rc;
 }
 
-static opener *const openers[] = {open_native, format_open};
+static opener *const openers[] = {remote_open, open_native, format_open};
 
 static int open_any(const char *name, unsigned how, store *s)
 {

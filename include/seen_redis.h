@@ -96,6 +96,11 @@ SEEN_API int seen_bf_make(uint32_t options, uint32_t expansion, const seen_bf_li
                           uint32_t n, uint64_t max_bytes, const seen_allocator *a,
                           seen_bf **out);
 
+/* ---- bitmaps that scripts fill with SETBIT ---------------------------------------- */
+
+/* Python's mmh3.hash(key, seed, signed=False): MurmurHash3, x86, 32 bits. */
+SEEN_API uint32_t seen_mmh3(const void *key, size_t len, uint32_t seed);
+
 /* ---- CF: a chain of cuckoo filters ------------------------------------------------ */
 
 typedef struct seen_cf seen_cf;

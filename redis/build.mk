@@ -10,3 +10,24 @@ INSTALL_LIB += $(REDIS_SO)
 # Every symbol of the server is fetched by name, so nothing may stay undefined.
 $(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
+
+# ---- client: filters in plain Redis, for the command and the crawler -------------------
+# Programs that want it depend on $(REMOTE_A), link $(REMOTE_LIBS) and are compiled with
+# $(REMOTE_FLAGS).
+ifeq ($(call have,hiredis),yes)
+REMOTE_SRC := $(sort $(wildcard redis/client/*.c))
+REMOTE_OBJ := $(REMOTE_SRC:%.c=$(BUILD)/obj/%.o)
+REMOTE_A = $(BUILD)/libremote.a
+REMOTE_LIBS = $(REMOTE_A) $(LIBSEEN) $(shell pkg-config --libs hiredis) $(LIB_LIBS)
+REMOTE_FLAGS = -DSEEN_REMOTE -Iredis/client
+ALL += $(REMOTE_A)
+$(REMOTE_A): $(REMOTE_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/obj/cli/store_remote.o: CPPFLAGS += $(REMOTE_FLAGS)
+$(BUILD)/seen: $(REMOTE_A)
+$(BUILD)/seen: CLI_LIBS := $(REMOTE_LIBS) $(CLI_LIBS)
+else
+$(call part-skip,redis client (seen --redis),libhiredis-dev)
+endif

@@ -6,8 +6,15 @@
 #include "foreign/probe.h"
 #include "foreign/keytype.h"
 #include "foreign/raw.h"
+#include "hash/murmur3.h"
+#include "seen_redis.h"
 
 #define REDIS_MAX_BITS ((uint64_t)1 << 32)
+
+uint32_t seen_mmh3(const void *key, size_t len, uint32_t seed)
+{
+    return sn_murmur3_32(key, len, seed);
+}
 
 /* The state is the key: every probe hashes it again. */
 static sn_state key_start(const sn_foreign *f, const void *key, size_t len)

@@ -1,0 +1,132 @@
+/* store_remote.c - filters in Redis and Valkey by their URL, as stores of the command.
+ *
+ * Without hiredis at build time it only says so. */
+#include "store_remote.h"
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool remote_is_url(const char *name)
+{
+    return !strncmp(name, "redis://", 8) || !strncmp(name, "rediss://", 9) ||
+           !strncmp(name, "redis+unix://", 13);
+}
+
+static bool use_module;
+
+bool remote_option(int key, const char *arg, const char **name)
+{
+    if (key == OPT_REDIS) {
+        if (!remote_is_url(arg))
+            kit_die("--redis %s: not a URL such as redis://host:port/name", arg);
+        *name = arg;
+    } else if (key == OPT_REDIS_MODULE) {
+        use_module = true;
+    }
+    return key == OPT_REDIS || key == OPT_REDIS_MODULE;
+}
+
+#ifdef SEEN_REMOTE
+#include "remote.h"
+
+static bool add(store *s, const seen_key *keys, size_t n, bool *dup)
+{
+    if (seen_remote_add(s->ctx, keys, n, dup) == SEEN_OK)
+        return true;
+    kit_warn("%s", seen_remote_reason());
+    return false;
+}
+
+static bool has(store *s, const seen_key *keys, size_t n, bool *found)
+{
+    if (seen_remote_has(s->ctx, keys, n, found) == SEEN_OK)
+        return true;
+    kit_warn("%s", seen_remote_reason());
+    return false;
+}
+
+static uint64_t bytes(store *s)
+{
+    seen_remote_stats st;
+    seen_remote_get_stats(s->ctx, &st);
+    return st.bytes;
+}
+
+static double lost(store *s) { return 0; }
+
+static bool save(store *s)
+{
+    seen_remote_stats st;
+    seen_remote_get_stats(s->ctx, &st);
+    if (st.unsure)
+        kit_warn("a connection broke: %llu keys were called new without certainty",
+                 (unsigned long long)st.unsure);
+    if (st.keys && st.added > st.keys)
+        kit_warn("%s: was made for %llu keys; this run alone added %llu, so it errs more "
+                 "than promised",
+                 s->name, (unsigned long long)st.keys, (unsigned long long)st.added);
+    return true;
+}
+
+static void close_remote(store *s) { seen_remote_close(s->ctx); }
+
+static const store_ops ops = {"redis", add, has, NULL, bytes, lost, save, close_remote};
+
+int remote_open(const char *name, unsigned how, store *s)
+{
+    if (!remote_is_url(name))
+        return SEEN_EFORMAT;
+    seen_remote_spec spec = {.module = use_module};
+    seen_remote *r;
+    int rc = seen_remote_open(name, &spec, &r);
+    if (rc == SEEN_EKIND)
+        kit_die("%s; 'seen new --redis URL' makes one", seen_remote_reason());
+    if (rc != SEEN_OK)
+        kit_die("%s", seen_remote_reason());
+    s->ops = &ops;
+    s->ctx = r;
+    return 0;
+}
+
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force)
+{
+    seen_remote_spec ask = {.module = use_module};
+    seen_remote_spec want = {.make = true, .module = use_module, .keys = keys,
+                             .error = error, .seed = seed};
+    seen_remote *r;
+    int rc = seen_remote_open(url, &ask, &r);
+    if (rc == SEEN_OK) {
+        if (!force)
+            kit_die("%s: is there already (-f replaces it)", url);
+        if (seen_remote_remove(r) != SEEN_OK)
+            kit_die("%s", seen_remote_reason());
+        seen_remote_close(r);
+        rc = SEEN_EKIND;
+    }
+    if (rc == SEEN_EKIND)
+        rc = seen_remote_open(url, &want, &r);
+    if (rc != SEEN_OK)
+        kit_die("%s", seen_remote_reason());
+    seen_remote_close(r);
+}
+
+#else
+
+static void missing(void)
+{
+    kit_die("this build has no Redis client: build it again with libhiredis-dev installed");
+}
+
+int remote_open(const char *name, unsigned how, store *s)
+{
+    if (remote_is_url(name))
+        missing();
+    return SEEN_EFORMAT;
+}
+
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force)
+{
+    missing();
+}
+#endif

@@ -1,0 +1,28 @@
+/* store_remote.h - a filter that many machines share, by its URL. */
+#ifndef CLI_STORE_REMOTE_H
+#define CLI_STORE_REMOTE_H
+
+#include "store.h"
+
+enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
+
+#define OPTION_REDIS(what)                                                              \
+    {OPT_REDIS, "redis", "URL",                                                         \
+     what " in Redis or Valkey, redis://host:port/name, which many machines may use at " \
+     "once; 'seen new --redis URL' makes it."}
+#define OPTION_REDIS_MODULE                                                             \
+    {OPT_REDIS_MODULE, "redis-module", NULL,                                            \
+     "With --redis: let the BF commands of a module on the server do the work."}
+
+/* Takes --redis (into *NAME) and --redis-module; returns whether KEY was one of them. */
+bool remote_option(int key, const char *arg, const char **name);
+
+bool remote_is_url(const char *name);
+
+/* The opener for store.c: SEEN_EFORMAT if NAME is no URL; ends the program if it cannot
+ * be opened. */
+int remote_open(const char *name, unsigned how, store *s);
+
+/* Makes a filter there, or ends the program. */
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force);
+#endif

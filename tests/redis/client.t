@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""seen new, add, has and uniq --redis: a filter in plain Redis that many processes
+share, without any module; and the filters of Python scripts."""
+import json
+from server import *
+
+SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
+if b"--redis " not in subprocess.run([SEEN, "add", "--help"], capture_output=True).stdout:
+    skip_all("the command was built without hiredis")
+
+
+def seen(*words, lines=(), status=None):
+    data = b"".join((x if isinstance(x, bytes) else str(x).encode()) + b"\n" for x in lines)
+    p = subprocess.run([SEEN] + [str(w) for w in words], input=data, capture_output=True)
+    if status is not None:
+        return p.returncode, p.stderr.decode()
+    return p.stdout.split(b"\n")[:-1]
+
+
+s = Server("--unixsocket", "sock", "--unixsocketperm", "700", module=False)
+c = s.client()
+url = "redis://127.0.0.1:%d/visited" % s.port
+rc, said = seen("add", "--redis", url, lines=[1], status=True)
+ok(rc == 2 and "no such filter" in said, "a filter that was not made is an error", said)
+same(seen("new", "-n", "50000", "-e", "0.001", "--redis", url, status=True)[0], 0, "seen new")
+rc, said = seen("new", "--redis", url, status=True)
+ok(rc == 2 and "already" in said, "is made once", said)
+same(len(seen("uniq", "--redis", url, lines=list(range(2000)) * 2)), 2000,
+     "uniq prints each line once")
+same(len(seen("uniq", "--redis", url, lines=range(1000, 3000))), 1000,
+     "the next run knows the lines")
+same(len(seen("has", "--redis", url, lines=range(3000))), 3000, "has: all of them")
+wrong = len(seen("has", url, lines=range(10**6, 10**6 + 20000)))
+ok(wrong < 20, "and hardly another one: %d of 20000" % wrong)
+same(seen("add", url, lines=range(50000), status=True)[0], 0, "a URL is a FILTER as well")
+wrong = len(seen("has", url, lines=range(10**6, 10**6 + 100000)))
+# 0.001 of 100000 is 100; six sigma is 60.
+ok(20 < wrong < 160, "full, it errs as promised: %d of 100000" % wrong)
+
+print("# many processes")
+seen("new", "-n", "100000", "-e", "1e-6", "--redis", url + "2")
+feed = b"".join(b"%d\n" % i for i in range(20000))
+procs = [subprocess.Popen([SEEN, "uniq", "--redis", url + "2"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) for _ in range(4)]
+import threading
+outs = [None] * 4
+
+
+def talk(i):
+    outs[i] = procs[i].communicate(feed)[0].split(b"\n")[:-1]
+
+
+threads = [threading.Thread(target=talk, args=(i,)) for i in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+lines = [l for o in outs for l in o]
+same((len(lines), len(set(lines))), (20000, 20000),
+     "of four processes exactly one hears that a line is new")
+
+print("# loss is an error")
+c("UNLINK", "visited:0")
+for what in ("add", "has", "uniq"):
+    rc, said = seen(what, "--redis", url, lines=[1, 2], status=True)
+    ok(rc == 2 and "is gone" in said, "%s: a lost piece is an error" % what, said)
+rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)
+ok(rc == 2 and "is gone" in said, "and stays one")
+same(seen("new", "-f", "-n", "1000", "--redis", url, status=True)[0], 0,
+     "until the filter is made anew")
+same(len(seen("uniq", "--redis", url, lines=[1, 2])), 2, "then all is new")
+c("FLUSHALL")
+rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)
+ok(rc == 2 and "no such filter" in said, "after FLUSHALL there is no filter")
+c("SET", "visited", "text")
+rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)
+ok(rc == 2 and "string" in said, "a key that holds something else is left alone", said)
+c("DEL", "visited")
+
+print("# ways to connect")
+sock = "redis+unix://%s/sock?name=byunix" % s.dir
+seen("new", "-n", 1000, "--redis", sock)
+same(len(seen("uniq", "--redis", sock, lines=[1, 2, 1])), 2, "a unix socket")
+db = "redis://127.0.0.1:%d/indb?db=3" % s.port
+seen("new", "-n", 1000, "--redis", db)
+c("SELECT", 3)
+same(c("EXISTS", "indb"), 1, "another database")
+c("SELECT", 0)
+for bad, words in (("redis://127.0.0.1:1/x?timeout=0.2", "refused"),
+                   ("redis://127.0.0.1:%d/" % s.port, "does not name"),
+                   ("redis://127.0.0.1:99999/x", "port"),
+                   ("redis://127.0.0.1/x?foo=1", "not known"),
+                   ("redis://127.0.0.1/x?scheme=mmh3", "needs bits"),
+                   ("http://127.0.0.1/x", "not a URL")):
+    rc, said = seen("has", "--redis", bad, lines=[1], status=True)
+    ok(rc == 2 and words in said, "%s: %s" % (bad, words), said)
+c("CONFIG", "SET", "requirepass", "se:cret")
+c("AUTH", "se:cret")
+rc, said = seen("has", "--redis", url, lines=[1], status=True)
+ok(rc == 2 and "NOAUTH" in said, "a password is needed", said)
+auth = "redis://:se%%3Acret@127.0.0.1:%d/auth" % s.port
+same(seen("new", "-n", 100, "--redis", auth, status=True)[0], 0, "and can be given")
+c("CONFIG", "SET", "requirepass", "")
+c("ACL", "SETUSER", "bob", "on", ">pw", "~*", "+@all")
+same(seen("uniq", "--redis", "redis://bob:pw@127.0.0.1:%d/auth" % s.port, lines=[1]), [b"1"],
+     "with a user")
+
+print("# filters of Python scripts")
+root = os.environ.get("SEEN_GOLDEN") or (
+    "../shared/golden" if os.path.isdir("../shared/golden") else "tests/golden")
+
+
+def token(t):
+    kind, rest = t.split(":", 1)
+    if kind == "r":
+        n, pattern = rest.split(":")
+        p = bytes.fromhex(pattern)
+        return (p * (int(n) // max(1, len(p)) + 1))[:int(n)]
+    return bytes.fromhex(rest) if kind in "xt" else None
+
+
+def usable(rows):
+    """Keys that fit into a line, and as text mean the same to both."""
+    return [(k, a) for k, a in rows if k is not None and b"\n" not in k]
+
+
+for fmt in ("redis-setbit-mmh3", "scrapy-redis-bloomfilter"):
+    folder = os.path.join(root, fmt)
+    if not os.path.isdir(folder):
+        print("# no golden vectors of", fmt)
+        continue
+    for name in sorted(os.listdir(folder)):
+        if not os.path.isdir(os.path.join(folder, name)):
+            continue
+        p = json.load(open(os.path.join(folder, name, "params.json")))
+        bits = open(os.path.join(folder, name, "filter.bin"), "rb").read()
+        rows = lambda f: [l.rstrip("\n").split("\t") for l in open(os.path.join(folder, name, f))
+                          if l.strip() and not l.startswith("#")]
+        keys = usable([(token(r[0]), 1) for r in rows("keys.tsv")])
+        probes = usable([(token(r[0]), int(r[1])) for r in rows("probes.tsv")])
+        if fmt.startswith("scrapy"):
+            keys = [(k, a) for k, a in keys if k]
+            probes = [(k, a) for k, a in probes if k]
+            u = "redis://127.0.0.1:%d/%s?scheme=scrapy&bit=%d&hashes=%d" % (
+                s.port, name, p["bit"], p["hash_number"])
+        else:
+            u = "redis://127.0.0.1:%d/%s?scheme=mmh3&bits=%d&seeds=%s" % (
+                s.port, name, p["m"], ",".join(map(str, p["seeds"])))
+        rc, said = seen("add", "--redis", u, lines=[1], status=True)
+        ok(rc == 2 and "no such filter" in said, "%s %s: missing is an error" % (fmt, name))
+        c("SET", name, bits)
+        same(len(seen("has", "--redis", u, lines=[k for k, _ in keys])), len(keys),
+             "%s %s: %d keys of the script" % (fmt, name, len(keys)))
+        same(seen("has", "--redis", u, lines=[k for k, _ in probes]),
+             [k for k, a in probes if a], "%s %s: its false positives" % (fmt, name))
+        same(seen("uniq", "--redis", u, lines=[k for k, _ in keys]), [],
+             "%s %s: nothing is new" % (fmt, name))
+        same(c("GET", name), bits, "%s %s: not a bit changed" % (fmt, name))
+        c("SET", name, b"\0" * len(bits))
+        seen("add", "--redis", u, lines=[k for k, _ in keys])
+        got = int.from_bytes(c("GET", name), "big")
+        ok(got and got & ~int.from_bytes(bits, "big") == 0,
+           "%s %s: adding sets bits that the script sets" % (fmt, name))
+
+print("# with a module")
+m = Server()
+d = m.client()
+murl = "redis://127.0.0.1:%d/bf" % m.port
+same(seen("new", "-n", 20000, "--redis-module", "--redis", murl, status=True)[0], 0,
+     "new --redis-module")
+same(str(d("TYPE", "bf")), "seenbloom", "makes a BF filter")
+same(len(seen("uniq", "--redis-module", "--redis", murl, lines=list(range(5000)) * 2)),
+     d("BF.CARD", "bf"), "uniq by BF.INSERT")
+same(len(seen("has", murl, lines=range(5000))), 5000, "has, where the key says what it is")
+d("DEL", "bf")
+d("SELECT", 0)
+rc, said = seen("has", "--redis-module", "--redis", murl, lines=[1], status=True)
+ok(rc == 2 and "no such filter" in said, "a missing BF filter is an error")
+d("BF.RESERVE", "old", "0.01", 1000, "LAYOUT", "compat")
+same(len(seen("uniq", "--redis", murl[:-2] + "old", lines=[1, 2, 3, 1])), 3,
+     "a filter of RedisBloom's layout as well")
+done()
