@@ -4,6 +4,7 @@
 #include "golden/golden.h"
 #include "base/bytes.h"
 #include "foreign/keytype.h"
+#include "foreign/modulo.h"
 #include "foreign/snappy.h"
 #include "seen.h"
 #include <math.h>
@@ -216,6 +217,21 @@ static void types(void)
     free(big);
 }
 
+static void modulo(void)
+{
+    uint64_t x = 1, bad = 0, tried = 0;
+    for (int bits = 1; bits < 63; bits++)
+        for (int i = 0; i < 4000; i++, tried++) {
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            uint64_t m = (x >> (64 - bits)) | 1, n = x * 0x9e3779b97f4a7c15u;
+            m = i % 3 ? m : (uint64_t)1 << (bits - 1); /* powers of two, too */
+            n = i % 5 == 0 ? UINT64_MAX - (uint64_t)(i / 5) : i % 5 == 1 ? m * (n % 9) - 1 : n;
+            bad += sn_modulo(n, m, sn_inverse(m)) != n % m;
+        }
+    ok(bad == 0, "the remainder by multiplication is exact in %llu cases",
+       (unsigned long long)tried);
+}
+
 static void snappy(void)
 {
     /* "abcd", then 60 bytes from 4 back, then a literal of one byte */
@@ -399,6 +415,7 @@ int main(void)
     growth();
     parquet_groups();
     types();
+    modulo();
     snappy();
     bad_headers();
     cut_short();
