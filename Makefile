@@ -9,6 +9,7 @@
 # A room of its own (crawl/, redis/, ...) brings ROOM/build.mk, which adds to:
 #   ALL         files to build by default
 #   TESTS       TAP programs and scripts to run (tests/ROOM/*.t scripts are found)
+#   TESTS_NEED  other files that must be built before tests run
 #   FUZZERS     names of tests/fuzz/NAME.c, with FUZZ_OBJ_NAME if they need more
 #   BENCHES     files that `make bench` builds
 #   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies
@@ -131,7 +132,7 @@ fuzzers: $(FUZZ_BIN)
 PARTS ?=
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
 .PHONY: all test bench fuzzers tests-built install uninstall clean
-tests-built: all $(filter $(BUILD)/%,$(TESTS))
+tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 test: tests-built
 	@BUILD=$(BUILD) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)
 

@@ -235,7 +235,7 @@ static void double_table(exact *x)
         }
         arena_reset(&x->words);
         line = keyspec_key(k, &x->words, line, &missing);
-        uint64_t h = seen_hash_seeded(x->seed, line.data, line.len);
+        uint64_t h = feed_hash(x->seed, line);
         uint64_t at = home_of(h, x->slots);
         while (x->slot[at])
             at = at + 1 == x->slots ? 0 : at + 1;

@@ -51,6 +51,9 @@ const char *feed_error(const feed *f);
 void feed_done(feed *f, batch *b);
 void feed_close(feed *f);
 
+/* The hash of a key as batches have it. */
+uint64_t feed_hash(uint64_t seed, seen_key key);
+
 const kit_lines *feed_lines(const feed *f);
 
 /* The bytes of lines I to J-1 of B, terminators included. */

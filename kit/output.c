@@ -18,7 +18,8 @@ struct kit_output {
     int fd;
     int error; /* errno of the first failure */
     char *path; /* where it shall be; NULL for standard output */
-    char *temp; /* where it is until committed; NULL if written directly */
+    char *temp; /* where it is until committed, if it has a name */
+    bool nameless; /* it has none: it vanishes even if the program is killed */
     size_t len;
     char buf[GATHER];
 };
@@ -34,11 +35,17 @@ void kit_temp_remove(void)
     temp_count = 0;
 }
 
-int kit_temp_beside(const char *path, char **name)
+static void remember(char *name)
 {
     static int armed;
     if (!armed++)
         atexit(kit_temp_remove);
+    temps = kit_grow(temps, temp_count + 1, sizeof *temps);
+    temps[temp_count++] = name;
+}
+
+int kit_temp_beside(const char *path, char **name)
+{
     size_t size = strlen(path) + 16;
     char *temp = kit_alloc(size);
     snprintf(temp, size, "%s.XXXXXX", path);
@@ -49,8 +56,7 @@ int kit_temp_beside(const char *path, char **name)
         errno = e;
         return -1;
     }
-    temps = kit_grow(temps, temp_count + 1, sizeof *temps);
-    temps[temp_count++] = temp;
+    remember(temp);
     *name = temp;
     return fd;
 }
@@ -84,6 +90,47 @@ int kit_temp_nameless(void)
     return fd;
 }
 
+/* A file without a name in the folder of PATH; -1 where there are none, or where /proc
+ * could not give it a name later. */
+static int nameless_beside(const char *path)
+{
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (!folder || access("/proc/self/fd", X_OK) < 0) {
+        free(folder);
+        return -1;
+    }
+    if (slash)
+        slash[slash == folder] = 0;
+    int fd = open(slash ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    free(folder);
+    return fd;
+}
+
+/* Gives it a name beside its place, from where it is renamed at once. */
+static int name_it(kit_output *o)
+{
+    char from[40];
+    size_t size = strlen(o->path) + 16;
+    char *name = kit_alloc(size);
+    snprintf(from, sizeof from, "/proc/self/fd/%d", o->fd);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(name, size, "%s.%06x", o->path,
+                 ((unsigned)getpid() * 1000003 + i) & 0xffffff);
+        if (linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            remember(name);
+            o->temp = name;
+            o->nameless = false;
+            return 0;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    int e = errno;
+    free(name);
+    errno = e;
+    return -1;
+}
+
 kit_output *kit_output_open(const char *path)
 {
     kit_output *o = kit_alloc(sizeof *o);
@@ -109,7 +156,10 @@ kit_output *kit_output_open(const char *path)
     o->path = there ? realpath(path, NULL) : strdup(path);
     if (!o->path || (there && access(path, W_OK) < 0))
         goto bad;
-    o->fd = kit_temp_beside(o->path, &o->temp);
+    o->fd = nameless_beside(o->path);
+    o->nameless = o->fd >= 0;
+    if (o->fd < 0)
+        o->fd = kit_temp_beside(o->path, &o->temp);
     if (o->fd < 0)
         goto bad;
     mode_t mask = umask(0);
@@ -183,6 +233,10 @@ int kit_output_commit(kit_output *o)
 {
     if (kit_output_flush(o) < 0)
         return -1;
+    if (o->nameless && name_it(o) < 0) {
+        o->error = errno;
+        return -1;
+    }
     if (o->temp) {
         /* close tells of the last errors on network file systems */
         int fd = o->fd;
