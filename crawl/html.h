@@ -1,0 +1,64 @@
+/* html.h - a tokenizer for the tags of a page.
+ *
+ * Finds start tags as the HTML standard's tokenizer does: odd quotes and spaces,
+ * comments that never were, script, style, textarea and other text that only looks
+ * like markup. Knows no tree. Works on a whole page in memory, allocates nothing and
+ * copies nothing: 1 ns a byte. */
+#ifndef CRAWL_HTML_H
+#define CRAWL_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The tags a crawler looks into; others are passed over. */
+enum html_tag_name {
+    HTML_OTHER,
+    HTML_A,
+    HTML_AREA,
+    HTML_BASE,
+    HTML_FRAME,
+    HTML_IFRAME,
+    HTML_LINK,
+    HTML_META
+};
+
+/* A piece of the page, as written: character references are not decoded. */
+typedef struct html_span {
+    const char *p;
+    size_t len;
+} html_span;
+
+#define HTML_ATTRS 16 /* of one tag; further ones are passed over */
+
+typedef struct html_tag {
+    int name; /* enum html_tag_name, never HTML_OTHER */
+    int attrs;
+    struct {
+        html_span name, value;
+    } attr[HTML_ATTRS];
+} html_tag;
+
+typedef struct html {
+    const char *p, *end;
+} html;
+
+void html_begin(html *h, const char *page, size_t len);
+
+/* The next start tag out of enum html_tag_name; false at the end of the page. */
+bool html_next(html *h, html_tag *tag);
+
+/* The value of the attribute NAME (small letters): the first one counts. False if
+ * there is none. */
+bool html_attr(const html_tag *tag, const char *name, html_span *value);
+
+/* Decodes the character references of an attribute's value into OUT, which has room
+ * for 2 * len + 4 bytes, as UTF-8. Returns the length. */
+size_t html_decode(html_span value, char *out);
+
+/* Whether the value is WORD (small letters), letter case aside; or holds it as one of
+ * its words, which are separated by white space or commas. */
+bool html_is(html_span value, const char *word);
+bool html_has_word(html_span value, const char *word);
+
+#endif

@@ -1,0 +1,47 @@
+/* page.h - what a page says to a crawler: its links, its base, its wishes. */
+#ifndef CRAWL_PAGE_H
+#define CRAWL_PAGE_H
+
+#include "html.h"
+
+/* Where a link was found. */
+enum page_link_kind {
+    PAGE_A = 1,          /* <a href> */
+    PAGE_AREA = 2,       /* <area href> */
+    PAGE_NEXT = 4,       /* <link rel=next> and rel=prev */
+    PAGE_CANONICAL = 8,  /* <link rel=canonical> */
+    PAGE_ALTERNATE = 16, /* <link rel=alternate> */
+    PAGE_FRAME = 32,     /* <frame src>, <iframe src> */
+    PAGE_REFRESH = 64,   /* <meta http-equiv=refresh> */
+    PAGE_SITEMAP = 128   /* no page: a sitemap */
+};
+
+typedef struct page_link {
+    uint32_t at, len; /* in page.text */
+    uint8_t kind;
+    bool nofollow; /* rel=nofollow */
+} page_link;
+
+/* Reused from page to page; zero at first, page_free at last. */
+typedef struct page {
+    page_link *links;
+    size_t count, room;
+    char *text; /* the links' addresses, decoded, not yet resolved */
+    size_t text_len, text_room;
+    bool has_base;
+    uint32_t base_at, base_len;
+    bool nofollow, noindex; /* meta robots */
+} page;
+
+/* Reads the page of LEN bytes and keeps links of the WANTED kinds. AGENT is the word
+ * by which pages may address us in <meta name=AGENT>. False if memory ran out. */
+bool page_read(page *pg, const char *html_text, size_t len, unsigned wanted,
+               const char *agent);
+
+/* Reads the value of an X-Robots-Tag field into nofollow and noindex. */
+void page_robots_tag(const char *value, size_t len, const char *agent, bool *nofollow,
+                     bool *noindex);
+
+void page_free(page *pg);
+
+#endif
