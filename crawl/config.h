@@ -1,0 +1,64 @@
+/* config.h - what the user asked for. */
+#ifndef CRAWL_CONFIG_H
+#define CRAWL_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct words {
+    char **p;
+    size_t n;
+} words;
+
+enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
+enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
+
+typedef struct config {
+    words seeds;
+    const char *dir; /* NULL: a temporary one */
+    bool resume, list;
+    /* scope */
+    int scope; /* enum scope_kind */
+    words hosts, include, exclude;
+    int depth;                      /* -1: any */
+    uint64_t max_pages, host_pages; /* 0: any number */
+    unsigned follow;                /* bits of enum page_link_kind */
+    bool sitemaps, follow_nofollow;
+    /* the seen-set */
+    double error;
+    bool exact;
+    uint64_t expect;
+    /* politeness */
+    double delay, max_delay;
+    unsigned per_host, per_address, connections;
+    const char *user_agent;
+    char *product; /* the word robots.txt knows us by */
+    bool no_robots;
+    unsigned retries;
+    double retry_wait, max_wait;
+    /* limits */
+    double timeout, connect_timeout;
+    uint64_t max_body;
+    unsigned max_url, max_redirects;
+    bool allow_private, insecure;
+    words resolve;
+    const char *proxy;
+    int engine; /* enum engine_kind */
+    /* output */
+    const char *out, *warc, *links, *bodies;
+    bool json_lines, json_stats, quiet, progress;
+    /* many crawlers */
+    const char *redis, *name;
+    double lease;
+    unsigned wait_replicas;
+} config;
+
+/* Reads the command line; prints help or dies itself. With --resume the options saved
+ * in DIR come first, so that those given now win. */
+void config_read(config *c, int argc, char **argv);
+
+/* Saves the options in c->dir for a later --resume; dies if it cannot. */
+void config_save(const config *c);
+
+#endif

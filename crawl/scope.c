@@ -1,0 +1,192 @@
+/* scope.c - hosts in a small table, patterns as extended regular expressions. */
+#include "scope.h"
+#include "buf.h"
+
+#include <libpsl.h>
+#include <regex.h>
+
+/* A host with its port, or a registered domain with port 0. */
+struct place {
+    char *name;
+    size_t len;
+    uint16_t port;
+};
+
+struct scope {
+    const config *c;
+    struct place *places;
+    size_t count, room;
+    regex_t *include, *exclude;
+};
+
+static regex_t *compile(const words *w)
+{
+    regex_t *re = kit_alloc((w->n + 1) * sizeof *re);
+    for (size_t i = 0; i < w->n; i++) {
+        int rc = regcomp(&re[i], w->p[i], REG_EXTENDED | REG_NOSUB);
+        if (rc) {
+            char why[200];
+            regerror(rc, &re[i], why, sizeof why);
+            kit_die("pattern '%s': %s", w->p[i], why);
+        }
+    }
+    return re;
+}
+
+/* The registered domain of U's host, or the whole host. */
+static const char *registered(const url *u, size_t *len)
+{
+    static const psl_ctx_t *psl;
+    char host[256];
+    const char *name = u->text + u->host;
+    *len = u->host_len;
+    if (!psl)
+        psl = psl_builtin();
+    if (u->ip || *len >= sizeof host || !psl)
+        return name;
+    memcpy(host, name, *len);
+    host[*len] = 0;
+    const char *found = psl_registrable_domain(psl, host);
+    if (!found)
+        return name;
+    *len -= (size_t)(found - host);
+    return u->text + u->host + (found - host);
+}
+
+bool scope_related(const url *a, const url *b)
+{
+    size_t n, m;
+    const char *p = registered(a, &n), *q = registered(b, &m);
+    return n == m && !memcmp(p, q, n);
+}
+
+static void add_place(scope *s, const char *name, size_t len, uint16_t port)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->places[i].len == len && s->places[i].port == port &&
+            !memcmp(s->places[i].name, name, len))
+            return;
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 16;
+        s->places = kit_grow(s->places, s->room, sizeof *s->places);
+    }
+    char *copy = kit_alloc(len + 1);
+    memcpy(copy, name, len);
+    s->places[s->count++] = (struct place){copy, len, port};
+}
+
+scope *scope_new(const config *c)
+{
+    scope *s = kit_alloc(sizeof *s);
+    memset(s, 0, sizeof *s);
+    s->c = c;
+    s->include = compile(&c->include);
+    s->exclude = compile(&c->exclude);
+    for (size_t i = 0; i < c->hosts.n; i++) {
+        char text[URL_ROOM], out[URL_ROOM];
+        url u;
+        int n = snprintf(text, sizeof text, "http://%s/", c->hosts.p[i]);
+        int rc = url_normalise(text, (size_t)n, out, sizeof out, &u);
+        if (rc < 0)
+            kit_die("--host %s: %s", c->hosts.p[i], url_strerror(rc));
+        scope_add(s, &u);
+    }
+    return s;
+}
+
+void scope_free(scope *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        free(s->places[i].name);
+    for (size_t i = 0; i < s->c->include.n; i++)
+        regfree(&s->include[i]);
+    for (size_t i = 0; i < s->c->exclude.n; i++)
+        regfree(&s->exclude[i]);
+    free(s->include);
+    free(s->exclude);
+    free(s->places);
+    free(s);
+}
+
+/* http and https on their own ports are one place: sites move between them. */
+static uint16_t place_port(const url *u)
+{
+    return u->port == 443 && u->scheme == URL_HTTPS ? 80 : u->port;
+}
+
+void scope_add(scope *s, const url *u)
+{
+    size_t len = u->host_len;
+    const char *name = u->text + u->host;
+    if (s->c->scope == SCOPE_DOMAIN)
+        name = registered(u, &len);
+    add_place(s, name, len, s->c->scope == SCOPE_DOMAIN ? 0 : place_port(u));
+}
+
+static bool ends_with(const char *p, size_t n, const char *tail, size_t m)
+{
+    return n >= m && !memcmp(p + n - m, tail, m) && (n == m || p[n - m - 1] == '.');
+}
+
+static bool known_place(const scope *s, const url *u)
+{
+    const char *host = u->text + u->host;
+    uint16_t port = place_port(u);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct place *p = &s->places[i];
+        if (p->port == 0 ? ends_with(host, u->host_len, p->name, p->len)
+                         : p->port == port && p->len == u->host_len &&
+                               !memcmp(host, p->name, p->len))
+            return true;
+    }
+    return false;
+}
+
+/* The path's segments begin to repeat: the last 4 * k of them (with or without the
+ * very last) are four times the same k, for k from 1 to 3. That is how relative links
+ * on an error page or a symbolic link to a parent folder look. */
+static bool repeats(const url *u)
+{
+    enum { MOST = 128, TIMES = 4, LONGEST = 3 };
+    const char *seg[MOST + 1];
+    size_t n = 0;
+    const char *p = u->text + u->path, *end = u->text + u->query;
+    for (; p < end; p++)
+        if (*p == '/') {
+            if (n == MOST)
+                return true;
+            seg[n++] = p;
+        }
+    seg[n] = end;
+    for (size_t without = 0; without < 2; without++) {
+        for (size_t k = 1; k <= LONGEST; k++) {
+            size_t m = n - without;
+            if (n < without || m < TIMES * k)
+                break;
+            const char *a = seg[m - TIMES * k], *b = seg[m];
+            size_t period = (size_t)(seg[m - TIMES * k + k] - a);
+            if ((size_t)(b - a) == TIMES * period &&
+                !memcmp(a, a + period, (TIMES - 1) * period))
+                return true;
+        }
+    }
+    return false;
+}
+
+enum scope_verdict scope_check(const scope *s, const url *u, const url *from)
+{
+    if (u->scheme > URL_HTTPS || u->user != u->host)
+        return SCOPE_ELSEWHERE;
+    bool same = from && from->path == u->path && !memcmp(from->text, u->text, u->path);
+    if (!same && s->c->scope != SCOPE_ANY && !known_place(s, u))
+        return SCOPE_ELSEWHERE;
+    if (u->len > s->c->max_url || repeats(u))
+        return SCOPE_TRAP;
+    for (size_t i = 0; i < s->c->exclude.n; i++)
+        if (!regexec(&s->exclude[i], u->text, 0, NULL, 0))
+            return SCOPE_PATTERN;
+    for (size_t i = 0; i < s->c->include.n; i++)
+        if (!regexec(&s->include[i], u->text, 0, NULL, 0))
+            return SCOPE_IN;
+    return s->c->include.n ? SCOPE_PATTERN : SCOPE_IN;
+}
