@@ -1,0 +1,117 @@
+/* frontier.h - the crawl on disk: an append-only log of what was found and done.
+ *
+ * The log is the truth; the seen-set, the queues and the statistics are made from it
+ * again after a crash. It is a sequence of batches, each written by one call and
+ * guarded by a checksum; a batch holds groups; a group says that one page is done
+ * (and how) and which new addresses it brought. Done and found stand in one group,
+ * so a crash loses both or none. A torn last batch is cut off.
+ *
+ *   file   "SEENCRWL" u32 version u32 0 u64 seed u64 created u64 checksum
+ *   batch  u32 length  u32 count of groups  u64 checksum   then LENGTH bytes:
+ *          FRONTIER_OUTPUTS varints (sizes of the output files), then the groups
+ *   group  varints: kind, done (id + 1; 0: none), at (where the done entry lies),
+ *          status, outcome, type, size, depth, hops, first id, links, origin length;
+ *          then the origin, then the entries
+ *   entry  varints: distance back to its group, index in it, length * 2 + whole;
+ *          then the address: whole, or without the group's origin
+ *
+ * All fixed-width numbers are little-endian. */
+#ifndef CRAWL_FRONTIER_H
+#define CRAWL_FRONTIER_H
+
+#include "buf.h"
+#include "url.h"
+
+#include <stdio.h>
+
+#define FRONTIER_OUTPUTS 3
+
+enum group_kind {
+    GROUP_SEEDS = 1,    /* from the command line; nothing done */
+    GROUP_PAGE = 2,     /* a page done, and its new links */
+    GROUP_REDIRECT = 3, /* a page done, and where it led */
+    GROUP_SITEMAP = 4   /* a sitemap done (or none), and the pages in it */
+};
+enum { GROUP_SITEMAPS = 16 }; /* flag: the entries are sitemaps, not pages */
+
+/* How a page ended. */
+enum outcome {
+    OUT_OK,        /* an answer came, whatever its status */
+    OUT_ROBOTS,    /* robots.txt forbids it */
+    OUT_DNS,       /* the name does not resolve */
+    OUT_CONNECT,   /* no connection */
+    OUT_TLS,       /* no trust, or no handshake */
+    OUT_TIMEOUT,   /* too slow */
+    OUT_BROKEN,    /* not HTTP, or ended too early */
+    OUT_PRIVATE,   /* an address that is not public */
+    OUT_REDIRECTS, /* too many in a row */
+    OUT_HOST,      /* given up with its host */
+    OUT_LIMIT,     /* over --host-pages */
+    OUT_KINDS
+};
+const char *outcome_name(int outcome);
+
+typedef struct group {
+    int kind; /* with GROUP_SITEMAPS */
+    bool has_done;
+    uint64_t done_id, done_at;
+    int status, outcome;
+    char type[64];
+    uint64_t size;
+    unsigned depth, hops; /* of the entries */
+    uint64_t first_id;
+    size_t links;
+    char origin[300]; /* of the page done: "https://example.org" */
+} group;
+
+/* An address to fetch: what the log says about it. */
+typedef struct entry {
+    uint64_t id, at;
+    uint64_t parent_at; /* 0: a seed */
+    unsigned depth, hops;
+    int kind; /* of its group */
+    char text[URL_ROOM];
+    size_t len;
+} entry;
+
+typedef struct frontier frontier;
+
+/* Creates DIR/frontier.log, or opens it, for this process alone. Dies with a message
+ * if it cannot. Opening checks every batch and cuts a torn end. */
+frontier *frontier_create(const char *dir, uint64_t seed);
+frontier *frontier_open(const char *dir, bool read_only);
+void frontier_close(frontier *f);
+
+uint64_t frontier_seed(const frontier *f);
+uint64_t frontier_count(const frontier *f); /* entries */
+uint64_t frontier_bytes(const frontier *f);
+uint64_t frontier_cut(const frontier *f); /* bytes of a torn end */
+
+/* Sizes of the output files at the last commit. */
+const uint64_t *frontier_outputs(const frontier *f);
+
+/* Begins a group (first_id and links are set here), adds entries, ends it. The entry's
+ * place in the log is returned: frontier_read finds it from now on. */
+void frontier_begin(frontier *f, group *g);
+uint64_t frontier_add(frontier *f, const char *text, size_t len, uint64_t *id);
+void frontier_end(frontier *f);
+
+/* How much waits to be committed; writes it as one batch. Dies if the disk is full:
+ * nothing that was committed is lost. With SYNC also waits for the disk. */
+size_t frontier_pending(const frontier *f);
+void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool sync);
+
+/* The entry at AT; dies if there is none. */
+void frontier_read(frontier *f, uint64_t at, entry *e);
+
+/* Walks through all that is committed: GROUP_SEEN for each group, ENTRY_SEEN for each
+ * of its entries; either may be NULL. */
+typedef struct walker {
+    void (*group_seen)(void *ctx, const group *g);
+    void (*entry_seen)(void *ctx, const group *g, uint64_t id, uint64_t at,
+                       const char *text, size_t len);
+    void *ctx;
+} walker;
+void frontier_walk(frontier *f, const walker *w);
+
+#endif
