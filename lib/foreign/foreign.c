@@ -1,7 +1,6 @@
 /* foreign.c - the formats by name and by their bytes; what they have in common. */
 #include "foreign/foreign.h"
 #include "foreign/keytype.h"
-#include "foreign/modulo.h"
 #include "foreign/raw.h"
 #include "base/bytes.h"
 #include "kind/kind.h"
@@ -154,7 +153,6 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
         sn_foreign_free(f);
         return rc;
     }
-    f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
     return SEEN_OK;
 }
@@ -181,7 +179,6 @@ int sn_foreign_new(const char *name, const seen_params *params,
         /* The checks speak of a file's fields; here they were arguments. */
         return rc == SEEN_EFORMAT ? SEEN_EINVAL : rc;
     }
-    f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
     return SEEN_OK;
 }

@@ -1,0 +1,37 @@
+# build.mk - seen-crawl, run by `seen crawl`.
+CRAWL_PKGS = libcurl libidn2 libpsl hiredis zlib
+CRAWL_MISSING := $(strip $(foreach p,$(CRAWL_PKGS),$(if $(call have,$(p)),,$(p))))
+CRAWL_SRC := $(sort $(wildcard crawl/*.c))
+CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
+# What fuzz targets and unit tests of single parts link.
+CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
+
+$(CRAWL_OBJ): CPPFLAGS += -Ikit
+FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o)
+FUZZ_OBJ_robots = $(BUILD)/obj/crawl/robots.o
+FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)
+
+ifeq ($(CRAWL_MISSING),)
+CRAWL_LIBS := $(shell pkg-config --libs $(CRAWL_PKGS)) $(LIB_LIBS)
+$(CRAWL_OBJ): CPPFLAGS += $(shell pkg-config --cflags $(CRAWL_PKGS))
+$(BUILD)/seen-crawl: $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
+ALL += $(BUILD)/seen-crawl
+INSTALL_BIN += $(BUILD)/seen-crawl
+
+# Parts of the crawler, each on its own.
+$(BUILD)/tests/crawl/parts.t: tests/crawl/parts.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
+TESTS += $(BUILD)/tests/crawl/parts.t
+else
+$(call part-skip,seen-crawl,$(CRAWL_MISSING))
+endif
+
+# The web site that tests and bench/crawl fetch.
+CRAWL_SITE = $(BUILD)/tests/crawl/site
+$(CRAWL_SITE): tests/crawl/site.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lz
+tests-built: $(CRAWL_SITE)
+bench: $(CRAWL_SITE)

@@ -1,0 +1,129 @@
+/* crawl_main.c - seen crawl: puts the parts together, and takes them apart. */
+#include "crawler.h"
+#include "seen.h"
+
+#include <errno.h>
+#include <idn2.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile int stop;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    stop++;
+}
+
+/* UTS 46 as browsers apply it: nontransitional, no rules on hyphens. */
+static int to_ascii(const char *text, size_t len, char *out, size_t room)
+{
+    char name[1024], *ascii = NULL;
+    if (len >= sizeof name)
+        return -1;
+    memcpy(name, text, len);
+    name[len] = 0;
+    if (idn2_to_ascii_8z(name, &ascii, IDN2_NONTRANSITIONAL | IDN2_NFC_INPUT) !=
+        IDN2_OK)
+        return -1;
+    size_t n = strlen(ascii);
+    int rc = n < room ? (int)n : -1;
+    if (rc > 0)
+        memcpy(out, ascii, n);
+    idn2_free(ascii);
+    return rc;
+}
+
+/* Every connection is a descriptor, and every kept one too. */
+static void raise_limit(unsigned connections)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 2 * connections + 64) {
+        r.rlim_cur = 2 * connections + 64;
+        if (r.rlim_cur > r.rlim_max)
+            r.rlim_cur = r.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+}
+
+static char *make_dir(const config *c, bool *temporary)
+{
+    static char made[4096];
+    *temporary = false;
+    if (c->dir) {
+        if (!c->resume && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
+            kit_die("%s: %s", c->dir, strerror(errno));
+        return strdup(c->dir);
+    }
+    const char *tmp = getenv("TMPDIR");
+    snprintf(made, sizeof made, "%s/seen-crawl.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(made))
+        kit_die("%s: %s", made, strerror(errno));
+    *temporary = true;
+    return made;
+}
+
+int main(int argc, char **argv)
+{
+    static config conf;
+    static crawler c;
+    kit_say_name("seen crawl");
+    config_read(&conf, argc, argv);
+    url_idna = to_ascii;
+    if (conf.list) {
+        list_pages(&conf);
+        return 0;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    struct sigaction sa = {.sa_handler = on_signal};
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    raise_limit(conf.connections);
+
+    bool temporary;
+    char *dir = make_dir(&conf, &temporary);
+    c.c = &conf;
+    c.stop = &stop;
+    c.random = seen_random_seed() | 1;
+    c.now = loop_now();
+    c.hosts.delay = conf.delay;
+    c.scope = scope_new(&conf);
+    c.loop = loop_new();
+    c.spill = spill_new(dir);
+    c.curl = engine_curl(&conf, c.loop);
+    if (conf.redis)
+        store_redis_open(&c);
+    else
+        store_log_open(&c, dir, conf.resume);
+    if (temporary) {
+        /* The log lives on without its name, and goes when we go. */
+        char path[4096 + 16];
+        snprintf(path, sizeof path, "%s/frontier.log", dir);
+        unlink(path);
+        rmdir(dir);
+    } else {
+        config_save(&conf);
+    }
+    bool again = conf.resume;
+    report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
+    if (!again) {
+        answer_seeds(&c, &conf.seeds);
+        c.store->commit(&c, true);
+    }
+    crawler_run(&c);
+
+    bool interrupted = stop != 0;
+    summary_print(&c, interrupted);
+    c.store->close(&c);
+    report_close(&c.report);
+    c.curl->free(c.curl);
+    if (c.plain)
+        c.plain->free(c.plain);
+    hosts_free(&c.hosts, c.spill);
+    spill_free(c.spill);
+    scope_free(c.scope);
+    page_free(&c.page);
+    return interrupted ? 130 : 0;
+}

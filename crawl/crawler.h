@@ -1,0 +1,108 @@
+/* crawler.h - the crawler's parts, and how they meet.
+ *
+ *   store     where addresses wait and are remembered: the log, or Redis
+ *   schedule  which host may be asked now (schedule.c)
+ *   engine    brings the answer (fetch.h)
+ *   answer    reads it: robots.txt, redirects, links, failures (answer.c)
+ *
+ * One thread, one loop. */
+#ifndef CRAWL_CRAWLER_H
+#define CRAWL_CRAWLER_H
+
+#include "host.h"
+#include "page.h"
+#include "report.h"
+#include "scope.h"
+
+typedef struct stats {
+    uint64_t pages;    /* done, whatever the outcome */
+    uint64_t fetched;  /* requests for pages that were answered */
+    uint64_t requests; /* all requests sent, retries and robots.txt too */
+    uint64_t retries, bytes, links, found;
+    uint64_t outcome[OUT_KINDS], status[6]; /* status / 100 */
+    uint64_t skipped[SCOPE_VERDICTS], unreadable, nofollow;
+    uint64_t earlier; /* pages done before this run */
+    uint64_t started; /* milliseconds */
+} stats;
+
+/* Addresses found together, in scope and in one spelling. */
+typedef struct found {
+    buf text; /* one after the other */
+    url *u;   /* offsets into TEXT until found_ready */
+    size_t count, room;
+} found;
+
+void found_add(found *l, const url *u);
+void found_ready(found *l); /* the urls' texts point into TEXT from here on */
+
+typedef struct crawler crawler;
+
+/* Where addresses wait. */
+typedef struct store {
+    /* G is done: remembers it and those of L that were not seen before; J is NULL for
+     * seeds and other addresses that no page brought. */
+    void (*done)(crawler *c, job *j, group *g, found *l);
+    job *(*next)(crawler *c, host *h); /* from H's queue, or NULL */
+    uint64_t (*queued)(const host *h);
+    void (*commit)(crawler *c, bool sync);
+    size_t (*pending)(crawler *c);
+    void (*refill)(crawler *c);        /* more work from elsewhere, if any */
+    bool (*finished)(crawler *c);      /* nothing waits here: is that the end? */
+    void (*idle)(crawler *c, host *h); /* H has nothing left and nothing in flight */
+    const char *(*referrer)(crawler *c, job *j); /* valid until the next call */
+    void (*close)(crawler *c);
+} store;
+
+struct crawler {
+    config *c;
+    const store *store;
+    void *store_state;
+    uint64_t (*seen_count)(crawler *c), (*seen_bytes)(crawler *c),
+        (*disk_bytes)(crawler *c);
+    double (*seen_lost)(crawler *c);
+    const uint64_t *(*outputs)(crawler *c); /* their sizes when a crawl goes on */
+    scope *scope;
+    hosts hosts;
+    spill *spill;
+    report report;
+    int loop;
+    engine *curl, *plain;
+    stats s;
+    page page;
+    found found;
+    unsigned level; /* with --depth: only pages up to this depth are fetched */
+    unsigned in_flight;
+    uint64_t now, queued, taken; /* taken: pages begun, for --max-pages */
+    job *spare;
+    volatile int *stop; /* a signal */
+    bool cancelling;
+    uint64_t random;
+};
+
+/* schedule.c */
+void crawler_run(crawler *c);
+void crawler_update(crawler *c, host *h); /* after anything about H changed */
+void crawler_front(crawler *c, job *j);   /* J waits at the front of its host */
+void crawler_wait(crawler *c, host *h, double seconds);
+double crawler_jitter(crawler *c); /* 0.5 to 1.5 */
+
+/* an address as a job, and back to the pool */
+job *job_new(crawler *c, const char *text, size_t len);
+void job_drop(crawler *c, job *j);
+
+/* answer.c */
+void answer_page(fetch *f);
+void answer_robots(fetch *f);
+void answer_without_fetch(crawler *c, job *j, int outcome);
+void answer_seeds(crawler *c, const words *seeds);
+
+/* store_log.c, store_redis.c */
+void store_log_open(crawler *c, const char *dir, bool resume);
+void store_redis_open(crawler *c);
+
+/* summary.c */
+void summary_progress(crawler *c, bool last);
+void summary_print(crawler *c, bool interrupted);
+void list_pages(const config *c);
+
+#endif

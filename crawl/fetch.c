@@ -1,0 +1,135 @@
+/* fetch.c - reads the head of an answer. */
+#include "fetch.h"
+#include "page.h"
+
+#include <strings.h>
+#include <time.h>
+
+void fetch_clear(fetch *f)
+{
+    f->head.len = f->body.len = f->sent.len = 0;
+    f->truncated = f->dropped = f->decoded = f->nofollow = f->noindex = false;
+    f->outcome = OUT_OK;
+    f->status = 0;
+    f->size = 0;
+    f->address[0] = f->why[0] = f->type[0] = 0;
+    f->location = NULL;
+    f->retry_after = -1;
+    /* One large page must not hold its memory for the rest of the crawl. */
+    if (f->body.room > 1 << 20) {
+        free(f->body.p);
+        f->body = (buf){0};
+    }
+}
+
+void fetch_free(fetch *f)
+{
+    free(f->head.p);
+    free(f->body.p);
+    free(f->sent.p);
+    free(f->location_room.p);
+}
+
+const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *from)
+{
+    size_t n = strlen(name), i = *from;
+    while (i < head->len) {
+        const char *line = head->p + i, *end = memchr(line, '\n', head->len - i);
+        size_t k = end ? (size_t)(end - line) : head->len - i;
+        i += k + 1;
+        if (k > n && line[n] == ':' && (line[0] | 32) == name[0] &&
+            !strncasecmp(line, name, n)) {
+            line += n + 1;
+            k -= n + 1;
+            while (k && (unsigned char)line[0] <= ' ')
+                line++, k--;
+            while (k && (unsigned char)line[k - 1] <= ' ')
+                k--;
+            *len = k;
+            *from = i;
+            return line;
+        }
+    }
+    return NULL;
+}
+
+/* "120", or a date. */
+static double read_retry_after(const char *p, size_t len)
+{
+    char text[64];
+    struct tm tm = {0};
+    if (len >= sizeof text)
+        return -1;
+    memcpy(text, p, len);
+    text[len] = 0;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end != text && !*end)
+        return seconds >= 0 && seconds < 1e9 ? seconds : -1;
+    if (!strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm))
+        return -1;
+    seconds = difftime(timegm(&tm), time(NULL));
+    return seconds > 0 ? seconds : 0;
+}
+
+static void read_type(const char *p, size_t len, char out[64])
+{
+    size_t n = 0;
+    while (n < len && n < 63 && p[n] != ';' && p[n] != ',' && p[n] > ' ' &&
+           p[n] < 0x7f) {
+        out[n] = p[n] >= 'A' && p[n] <= 'Z' ? (char)(p[n] + 32) : p[n];
+        n++;
+    }
+    out[n] = 0;
+}
+
+void fetch_read_head(fetch *f, const char *product)
+{
+    /* A head of several answers (redirects, 1xx): only the last one speaks. */
+    buf head = f->head;
+    for (size_t i = 0; i + 5 < head.len;) {
+        const char *end = memchr(head.p + i, '\n', head.len - i);
+        if (i && !memcmp(head.p + i, "HTTP/", 5)) {
+            head.p += i;
+            head.len -= i;
+            i = 0;
+            continue;
+        }
+        if (!end)
+            break;
+        i = (size_t)(end - head.p) + 1;
+    }
+    if (head.p != f->head.p) {
+        memmove(f->head.p, head.p, head.len);
+        f->head.len = head.len;
+    }
+    const char *v;
+    size_t n, from = 0;
+    if ((v = fetch_field(&f->head, "content-type", &n, &from)))
+        read_type(v, n, f->type);
+    from = 0;
+    if ((v = fetch_field(&f->head, "location", &n, &from))) {
+        f->location_room.len = 0;
+        buf_add(&f->location_room, v, n);
+        buf_byte(&f->location_room, 0);
+        f->location = f->location_room.p;
+    }
+    from = 0;
+    if ((v = fetch_field(&f->head, "retry-after", &n, &from)))
+        f->retry_after = read_retry_after(v, n);
+    from = 0;
+    while ((v = fetch_field(&f->head, "x-robots-tag", &n, &from)))
+        page_robots_tag(v, n, product, &f->nofollow, &f->noindex);
+    from = 0;
+    if (fetch_field(&f->head, "content-encoding", &n, &from))
+        f->decoded = true;
+    from = 0;
+    if (fetch_field(&f->head, "transfer-encoding", &n, &from))
+        f->decoded = true;
+}
+
+bool fetch_is_html(const char *type)
+{
+    return !strcmp(type, "text/html") || !strcmp(type, "application/xhtml+xml") ||
+           !*type;
+}

@@ -1,0 +1,76 @@
+/* fetch.h - one request and its answer, whoever brings it.
+ *
+ * An engine takes requests and calls back when they are done; it knows nothing of
+ * queues, robots or politeness. Two stand behind this interface: libcurl (TLS, HTTP/2,
+ * proxies, all encodings) and a plain HTTP/1.1 engine. */
+#ifndef CRAWL_FETCH_H
+#define CRAWL_FETCH_H
+
+#include "buf.h"
+#include "config.h"
+#include "frontier.h"
+#include "loop.h"
+
+enum { FETCH_WHY = 256 };
+typedef struct fetch fetch;
+struct fetch {
+    /* asked; the text must stay until it is done */
+    url u;
+    bool follow;    /* follow up to five redirects (robots.txt) */
+    bool all_types; /* take a body of any type (robots.txt, sitemaps) */
+    uint64_t limit; /* bytes of the body that are kept */
+    void (*done)(fetch *f);
+    void *ctx;
+
+    /* answered */
+    int outcome; /* enum outcome */
+    int status;
+    buf head;       /* status line and fields, as they came, with the empty line */
+    buf body;       /* decoded */
+    buf sent;       /* the request as sent, if the engine was asked to keep it */
+    bool truncated; /* the body went on beyond LIMIT */
+    bool dropped;   /* the body was not wanted and not kept */
+    bool decoded;   /* the body was compressed or chunked on the wire */
+    uint64_t size;  /* bytes of the body seen */
+    char address[48];
+    char why[FETCH_WHY]; /* words for an outcome other than OUT_OK */
+
+    /* read from the head by fetch_read_head */
+    char type[64];  /* "text/html" */
+    char *location; /* NUL-terminated, in LOCATION_ROOM */
+    buf location_room;
+    double retry_after; /* seconds; negative: not said */
+    bool nofollow, noindex;
+
+    void *engine; /* the engine's own */
+    fetch *next;
+};
+
+/* Makes F ready for the next request; its buffers stay. */
+void fetch_clear(fetch *f);
+void fetch_free(fetch *f);
+
+/* Reads the fields a crawler looks at out of f->head: status, type, location,
+ * retry-after, x-robots-tag. Only the last answer counts if there are several. */
+void fetch_read_head(fetch *f, const char *product);
+
+/* The value of field NAME (small letters) in a head; NULL if there is none. *FROM,
+ * 0 at first, lets further fields of that name be found. */
+const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *from);
+
+/* Whether pages of this type hold links we can read. */
+bool fetch_is_html(const char *type);
+
+typedef struct engine engine;
+struct engine {
+    void (*start)(engine *e, fetch *f);
+    void (*cancel_all)(engine *e); /* what is in flight ends as OUT_BROKEN */
+    int (*timeout)(engine *e);     /* milliseconds until tick is due; -1: never */
+    void (*tick)(engine *e);
+    void (*free)(engine *e);
+};
+
+engine *engine_curl(const config *c, int loop);
+engine *engine_plain(const config *c, int loop);
+
+#endif

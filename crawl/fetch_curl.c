@@ -1,0 +1,368 @@
+/* fetch_curl.c - the engine on libcurl's multi interface.
+ *
+ * Easy handles are made once and used again; connections, names and TLS sessions are
+ * kept by the multi handle. Redirects are not followed, except for robots.txt: their
+ * targets are addresses like any other. */
+#include "addr.h"
+#include "fetch.h"
+#include "seen.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <unistd.h>
+
+typedef struct curl_engine curl_engine;
+
+typedef struct transfer {
+    CURL *easy;
+    fetch *f;
+    curl_engine *e;
+    bool private_seen, body_begun;
+    char error[CURL_ERROR_SIZE];
+    struct transfer *next, *prev; /* in flight, or free */
+} transfer;
+
+/* libcurl's sockets: one watch each, reused. */
+typedef struct socket_watch {
+    watch w;
+    curl_engine *e;
+    struct socket_watch *next;
+} socket_watch;
+
+struct curl_engine {
+    engine base;
+    const config *c;
+    int loop;
+    CURLM *multi;
+    uint64_t due; /* of libcurl's timer; 0: none */
+    transfer *free_list, *in_flight;
+    socket_watch *free_watches;
+    struct curl_slist *fields, *resolve;
+    bool ticking;
+};
+
+static size_t on_head(char *p, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    (void)size;
+    if (t->f->head.len + n > 256 << 10)
+        return 0;
+    buf_add(&t->f->head, p, n);
+    return n;
+}
+
+static size_t on_body(char *p, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    fetch *f = t->f;
+    (void)size;
+    if (!t->body_begun) {
+        t->body_begun = true;
+        fetch_read_head(f, t->e->c->product);
+        f->dropped = !f->all_types && !fetch_is_html(f->type) && !t->e->c->warc &&
+                     !t->e->c->bodies;
+    }
+    f->size += n;
+    if (f->dropped)
+        return f->size > 64 << 10 ? 0 : n; /* cheaper to hang up than to read on */
+    if (f->body.len + n > f->limit) {
+        f->truncated = true;
+        buf_add(&f->body, p, f->limit - f->body.len);
+        return 0;
+    }
+    buf_add(&f->body, p, n);
+    return n;
+}
+
+static int on_debug(CURL *easy, curl_infotype what, char *p, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    (void)easy;
+    if (what == CURLINFO_HEADER_OUT) {
+        t->f->sent.len = 0;
+        buf_add(&t->f->sent, p, n);
+    }
+    return 0;
+}
+
+/* Every address that is connected to passes here: first ones, those behind names that
+ * resolve to several, those behind redirects. */
+static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *a)
+{
+    transfer *t = ctx;
+    (void)purpose;
+    if (!t->e->c->allow_private && !t->e->c->proxy && !addr_is_public(&a->addr)) {
+        t->private_seen = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
+/* ---- libcurl's sockets and timer in our loop ------------------------------------ */
+
+static void collect(curl_engine *e);
+
+static void on_ready(watch *w, uint32_t events)
+{
+    socket_watch *s = (socket_watch *)w;
+    int mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
+               (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+               (events & EPOLLERR ? CURL_CSELECT_ERR : 0),
+        running;
+    curl_engine *e = s->e;
+    if (w->events)
+        curl_multi_socket_action(e->multi, w->fd, mask, &running);
+    collect(e);
+}
+
+static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+{
+    curl_engine *e = ctx;
+    socket_watch *s = socket_ctx;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (s) {
+            loop_set(e->loop, &s->w, 0);
+            s->next = e->free_watches;
+            e->free_watches = s;
+            curl_multi_assign(e->multi, fd, NULL);
+        }
+        return 0;
+    }
+    if (!s) {
+        s = e->free_watches;
+        if (s)
+            e->free_watches = s->next;
+        else
+            s = kit_alloc(sizeof *s);
+        *s = (socket_watch){.w = {on_ready, fd, 0}, .e = e};
+        curl_multi_assign(e->multi, fd, s);
+    }
+    loop_set(e->loop, &s->w,
+             (what & CURL_POLL_IN ? EPOLLIN : 0u) |
+                 (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long ms, void *ctx)
+{
+    curl_engine *e = ctx;
+    (void)multi;
+    e->due = ms < 0 ? 0 : loop_now() + (uint64_t)ms + (ms == 0 ? 0 : 1);
+    if (ms == 0)
+        e->due = 1; /* at once */
+    return 0;
+}
+
+static int curl_timeout(engine *base)
+{
+    curl_engine *e = (curl_engine *)base;
+    uint64_t now;
+    if (!e->due)
+        return -1;
+    now = loop_now();
+    return e->due <= now ? 0 : (int)(e->due - now);
+}
+
+static void curl_tick(engine *base)
+{
+    curl_engine *e = (curl_engine *)base;
+    int running;
+    if (e->due && e->due <= loop_now()) {
+        e->due = 0;
+        curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    collect(e);
+}
+
+/* ---- requests ------------------------------------------------------------------- */
+
+static transfer *new_transfer(curl_engine *e)
+{
+    const config *c = e->c;
+    transfer *t = kit_alloc(sizeof *t);
+    CURL *h = curl_easy_init();
+    if (!h)
+        kit_die("libcurl: out of memory");
+    t->easy = h;
+    t->e = e;
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_USERAGENT, c->user_agent);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, e->fields);
+    curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_MAXREDIRS, 5L);
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(h, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)(c->timeout * 1000));
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)(c->connect_timeout * 1000));
+    curl_easy_setopt(h, CURLOPT_DNS_CACHE_TIMEOUT, 300L);
+    curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, c->insecure ? 0L : 1L);
+    curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, c->insecure ? 0L : 2L);
+    curl_easy_setopt(h, CURLOPT_PROXY, c->proxy ? c->proxy : "");
+    if (e->resolve)
+        curl_easy_setopt(h, CURLOPT_RESOLVE, e->resolve);
+    curl_easy_setopt(h, CURLOPT_ERRORBUFFER, t->error);
+    curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, on_head);
+    curl_easy_setopt(h, CURLOPT_HEADERDATA, t);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, t);
+    curl_easy_setopt(h, CURLOPT_PRIVATE, t);
+    if (c->warc) {
+        curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
+        curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, on_debug);
+        curl_easy_setopt(h, CURLOPT_DEBUGDATA, t);
+    }
+    return t;
+}
+
+static void curl_start(engine *base, fetch *f)
+{
+    curl_engine *e = (curl_engine *)base;
+    transfer *t = e->free_list;
+    if (t)
+        e->free_list = t->next;
+    else
+        t = new_transfer(e);
+    t->f = f;
+    f->engine = t;
+    t->private_seen = t->body_begun = false;
+    t->error[0] = 0;
+    t->prev = NULL;
+    t->next = e->in_flight;
+    if (t->next)
+        t->next->prev = t;
+    e->in_flight = t;
+    curl_easy_setopt(t->easy, CURLOPT_URL, f->u.text);
+    curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, f->follow ? 1L : 0L);
+    if (curl_multi_add_handle(e->multi, t->easy) != CURLM_OK)
+        kit_die("libcurl: out of memory");
+}
+
+static int outcome_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return OUT_OK;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_URL_MALFORMAT:
+        return OUT_DNS;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+        return OUT_CONNECT;
+    case CURLE_OPERATION_TIMEDOUT:
+        return OUT_TIMEOUT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+        return OUT_TLS;
+    case CURLE_TOO_MANY_REDIRECTS:
+        return OUT_REDIRECTS;
+    default:
+        return OUT_BROKEN;
+    }
+}
+
+static void finish(curl_engine *e, transfer *t, CURLcode code)
+{
+    fetch *f = t->f;
+    long status = 0;
+    char *ip = NULL;
+    if (code == CURLE_WRITE_ERROR && (f->truncated || f->dropped))
+        code = CURLE_OK;
+    f->outcome = t->private_seen && code != CURLE_OK ? OUT_PRIVATE : outcome_of(code);
+    if (code != CURLE_OK)
+        snprintf(f->why, sizeof f->why, "%s",
+                 f->outcome == OUT_PRIVATE ? "the address is not public"
+                 : t->error[0]             ? t->error
+                                           : curl_easy_strerror(code));
+    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
+    f->status = (int)status;
+    snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
+    if (!t->body_begun)
+        fetch_read_head(f, e->c->product);
+    curl_multi_remove_handle(e->multi, t->easy);
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        e->in_flight = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    t->next = e->free_list;
+    e->free_list = t;
+    f->done(f);
+}
+
+/* Not entered twice: a callback may start requests, and libcurl may call back. */
+static void collect(curl_engine *e)
+{
+    CURLMsg *m;
+    int left;
+    if (e->ticking)
+        return;
+    e->ticking = true;
+    while ((m = curl_multi_info_read(e->multi, &left))) {
+        transfer *t = NULL;
+        CURLcode code = m->data.result;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+        finish(e, t, code);
+    }
+    e->ticking = false;
+}
+
+static void curl_cancel(engine *base)
+{
+    curl_engine *e = (curl_engine *)base;
+    while (e->in_flight)
+        finish(e, e->in_flight, CURLE_ABORTED_BY_CALLBACK);
+}
+
+static void curl_free_engine(engine *base)
+{
+    curl_engine *e = (curl_engine *)base;
+    while (e->free_list) {
+        transfer *t = e->free_list;
+        e->free_list = t->next;
+        curl_easy_cleanup(t->easy);
+        free(t);
+    }
+    curl_multi_cleanup(e->multi);
+    while (e->free_watches) {
+        socket_watch *s = e->free_watches;
+        e->free_watches = s->next;
+        free(s);
+    }
+    curl_slist_free_all(e->fields);
+    curl_slist_free_all(e->resolve);
+    free(e);
+    curl_global_cleanup();
+}
+
+engine *engine_curl(const config *c, int loop)
+{
+    curl_engine *e = kit_alloc(sizeof *e);
+    e->base =
+        (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_free_engine};
+    e->c = c;
+    e->loop = loop;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
+        kit_die("libcurl cannot be started");
+    e->fields = curl_slist_append(
+        NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5");
+    for (size_t i = 0; i < c->resolve.n; i++)
+        e->resolve = curl_slist_append(e->resolve, c->resolve.p[i]);
+    curl_multi_setopt(e->multi, CURLMOPT_SOCKETFUNCTION, on_watch);
+    curl_multi_setopt(e->multi, CURLMOPT_SOCKETDATA, e);
+    curl_multi_setopt(e->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(e->multi, CURLMOPT_TIMERDATA, e);
+    curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, (long)c->connections + 16);
+    return &e->base;
+}

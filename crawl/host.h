@@ -1,0 +1,85 @@
+/* host.h - the hosts of a crawl: their queues, and when each may be asked next.
+ *
+ * A host is an origin: scheme, name, port. All hosts that have something to fetch and
+ * may be asked wait in a heap, the earliest on top. */
+#ifndef CRAWL_HOST_H
+#define CRAWL_HOST_H
+
+#include "backlog.h"
+#include "fetch.h"
+#include "robots.h"
+
+typedef struct host host;
+typedef struct job job;
+
+/* Connections to one address, whatever the hosts behind it. */
+typedef struct place_count {
+    char text[48];
+    unsigned in_flight;
+    struct place_count *chain;
+} place_count;
+
+/* One address being fetched, or waiting in memory to be fetched again. */
+struct job {
+    fetch f; /* first: a fetch's job is itself */
+    char *text;
+    size_t room;
+    host *h;
+    uint64_t id, at, parent_at;
+    unsigned depth, hops, attempts;
+    int kind;
+    place_count *place;  /* counted there while in flight */
+    uint64_t not_before; /* milliseconds */
+    char *referrer;      /* in shared mode: carried along */
+    char *token;         /* in shared mode: as the queue holds it */
+    job *next;
+};
+
+enum { ROBOTS_UNKNOWN, ROBOTS_ASKED, ROBOTS_KNOWN };
+
+struct host {
+    host *chain; /* in the table */
+    char *origin;
+    uint32_t origin_len, heap_pos; /* 1-based; 0: not in the heap */
+    uint64_t hash, key;
+    backlog queue;
+    job *front; /* before the queue: retries, targets of redirects */
+    job *held;  /* taken from the queue, but of a later level */
+    uint64_t ready_at;
+    uint64_t pages;
+    unsigned in_flight, fails, robots_tries;
+    uint8_t robots_state, dead; /* dead: the outcome for all that is left */
+    double delay;               /* seconds; ours or the host's own */
+    robots *robots;
+    uint64_t robots_until;
+    place_count *place;
+    void *lease; /* shared mode */
+};
+
+typedef struct hosts {
+    host **table;
+    size_t buckets, count;
+    host **heap; /* 1-based */
+    size_t waiting, heap_room;
+    place_count *places[1024];
+    double delay; /* of new hosts */
+} hosts;
+
+/* The host of U, made if it is new. */
+host *hosts_get(hosts *t, const url *u);
+
+/* Puts H into the heap with KEY, moves it there, or takes it out (UINT64_MAX). */
+void hosts_wait(hosts *t, host *h, uint64_t key);
+
+/* The host whose time comes first; NULL if none waits. */
+host *hosts_first(const hosts *t);
+
+/* The counter of an address. */
+place_count *hosts_place(hosts *t, const char *address);
+
+/* Calls F for each host. */
+void hosts_each(hosts *t, void (*f)(void *ctx, host *h), void *ctx);
+
+void hosts_free(hosts *t, spill *s);
+
+#endif

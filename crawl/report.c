@@ -1,0 +1,217 @@
+/* report.c - pages and links as lines, bodies as files. */
+#include "report.h"
+#include "page.h"
+#include "seen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void open_growing(growing *g, const char *path, const uint64_t *size)
+{
+    struct stat st;
+    g->fd = -1;
+    g->name = path;
+    if (!path)
+        return;
+    if (!strcmp(path, "-")) {
+        g->fd = 1;
+        g->name = "standard output";
+        return;
+    }
+    g->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (size ? 0 : O_TRUNC), 0666);
+    if (g->fd < 0 || fstat(g->fd, &st) < 0)
+        kit_die("%s: %s", path, strerror(errno));
+    g->regular = S_ISREG(st.st_mode);
+    if (size && g->regular) {
+        if ((uint64_t)st.st_size < *size)
+            kit_die("%s is shorter than the log says: was it changed?", path);
+        if (ftruncate(g->fd, (off_t)*size) < 0 || lseek(g->fd, 0, SEEK_END) < 0)
+            kit_die("%s: %s", path, strerror(errno));
+        g->size = *size;
+    }
+}
+
+static void flush_growing(growing *g)
+{
+    size_t at = 0;
+    while (at < g->b.len) {
+        ssize_t n = write(g->fd, g->b.p + at, g->b.len - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EPIPE) {
+            signal(SIGPIPE, SIG_DFL);
+            raise(SIGPIPE);
+        }
+        if (n < 0)
+            kit_die("%s: %s", g->name, strerror(errno));
+        at += (size_t)n;
+    }
+    g->b.len = 0;
+}
+
+void growing_add(growing *g, const void *p, size_t n)
+{
+    buf_add(&g->b, p, n);
+    g->size += n;
+    if (g->b.len > 1 << 20)
+        flush_growing(g);
+}
+
+static void add_text(growing *g, const char *s)
+{
+    growing_add(g, s, strlen(s));
+}
+
+void report_open(report *r, const config *c, const uint64_t *sizes)
+{
+    r->c = c;
+    open_growing(&r->file[FILE_PAGES], c->out, sizes ? &sizes[FILE_PAGES] : NULL);
+    open_growing(&r->file[FILE_LINKS], c->links, sizes ? &sizes[FILE_LINKS] : NULL);
+    open_growing(&r->file[FILE_WARC], c->warc, sizes ? &sizes[FILE_WARC] : NULL);
+    if (c->warc) {
+        r->warc = warc_new(c);
+        warc_begin(r->warc, &r->file[FILE_WARC]);
+    }
+    if (c->bodies && mkdir(c->bodies, 0777) < 0 && errno != EEXIST)
+        kit_die("%s: %s", c->bodies, strerror(errno));
+}
+
+/* The name of a page's body: its address as 16 digits, in one of 256 folders. */
+static void body_path(const report *r, const url *u, char *out, size_t room)
+{
+    uint64_t h = seen_hash_seeded(0, u->text, u->len);
+    snprintf(out, room, "%s/%02x/%016" PRIx64, r->c->bodies, (unsigned)(h >> 56), h);
+}
+
+static void write_body(const report *r, const fetch *f)
+{
+    char path[4096];
+    body_path(r, &f->u, path, sizeof path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    }
+    if (fd < 0 || write(fd, f->body.p, f->body.len) != (ssize_t)f->body.len)
+        kit_die("%s: %s", path, strerror(errno));
+    close(fd);
+}
+
+void json_field(buf *b, const char *name, const char *s)
+{
+    char one[8];
+    buf_text(b, ",\"");
+    buf_text(b, name);
+    buf_text(b, "\":\"");
+    for (; *s; s++) {
+        uint8_t c = (uint8_t)*s;
+        if (c == '"' || c == '\\')
+            snprintf(one, sizeof one, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            snprintf(one, sizeof one, "\\u%04x", c);
+        else
+            snprintf(one, sizeof one, "%c", c);
+        buf_text(b, one);
+    }
+    buf_byte(b, '"');
+}
+
+static const char *note_of(const fetch *f, int outcome)
+{
+    return outcome != OUT_OK ? outcome_name(outcome)
+           : f->truncated    ? "truncated"
+           : f->noindex      ? "noindex"
+                             : "";
+}
+
+void report_page(report *r, const job *j, const char *referrer, int outcome)
+{
+    static buf line;
+    const fetch *f = &j->f;
+    growing *g = &r->file[FILE_PAGES];
+    bool keep = outcome == OUT_OK && f->status > 0 && !f->noindex;
+    bool body = r->c->bodies && keep && f->status == 200 && !f->dropped;
+    if (g->fd >= 0 && r->c->json_lines) {
+        char n[160];
+        snprintf(n, sizeof n, "{\"status\":%d,\"depth\":%u,\"size\":%" PRIu64,
+                 f->status, j->depth, f->size);
+        line.len = 0;
+        buf_text(&line, n);
+        json_field(&line, "url", f->u.text);
+        json_field(&line, "type", f->type);
+        json_field(&line, "referrer", referrer);
+        json_field(&line, "outcome", outcome_name(outcome));
+        if (f->address[0])
+            json_field(&line, "address", f->address);
+        if (f->location && f->status >= 300 && f->status < 400)
+            json_field(&line, "location", f->location);
+        if (f->truncated)
+            buf_text(&line, ",\"truncated\":true");
+        if (f->noindex)
+            buf_text(&line, ",\"noindex\":true");
+        if (body) {
+            char path[4096];
+            body_path(r, &f->u, path, sizeof path);
+            json_field(&line, "body", path + strlen(r->c->bodies) + 1);
+        }
+        buf_text(&line, "}\n");
+        growing_add(g, line.p, line.len);
+    } else if (g->fd >= 0) {
+        char n[120];
+        growing_add(g, f->u.text, f->u.len);
+        snprintf(n, sizeof n, "\t%d\t%s\t%u\t%" PRIu64 "\t", f->status, f->type,
+                 j->depth, f->size);
+        add_text(g, n);
+        add_text(g, referrer);
+        add_text(g, "\t");
+        add_text(g, note_of(f, outcome));
+        add_text(g, "\n");
+    }
+    if (r->warc && keep)
+        warc_add(r->warc, &r->file[FILE_WARC], f);
+    if (body)
+        write_body(r, f);
+}
+
+void report_link(report *r, const url *from, const url *to, unsigned kind)
+{
+    growing *g = &r->file[FILE_LINKS];
+    static const char *const names[] = {"a",         "area",  "next",    "canonical",
+                                        "alternate", "frame", "refresh", "sitemap"};
+    if (g->fd < 0)
+        return;
+    growing_add(g, from->text, from->len);
+    growing_add(g, "\t", 1);
+    growing_add(g, to->text, to->len);
+    growing_add(g, "\t", 1);
+    add_text(g, kind ? names[__builtin_ctz(kind)] : "redirect");
+    growing_add(g, "\n", 1);
+}
+
+void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync)
+{
+    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+        if (r->file[i].fd >= 0)
+            flush_growing(&r->file[i]);
+        if (sync && r->file[i].regular && fdatasync(r->file[i].fd) < 0)
+            kit_die("%s: %s", r->file[i].name, strerror(errno));
+        sizes[i] = r->file[i].size;
+    }
+}
+
+void report_close(report *r)
+{
+    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+        if (r->file[i].fd > 1)
+            close(r->file[i].fd);
+        free(r->file[i].b.p);
+    }
+    warc_free(r->warc);
+}

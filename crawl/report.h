@@ -1,0 +1,53 @@
+/* report.h - what leaves the crawler: pages, links, bodies, archive.
+ *
+ * Files grow only; their sizes at each commit stand in the log, so that after a crash
+ * they are cut back to what the log knows and no line is written twice. Pipes cannot
+ * be cut: pages that were in flight may come twice there. */
+#ifndef CRAWL_REPORT_H
+#define CRAWL_REPORT_H
+
+#include "config.h"
+#include "host.h"
+
+#include <time.h>
+
+enum { FILE_PAGES, FILE_LINKS, FILE_WARC };
+
+/* A file that is written in large pieces. */
+typedef struct growing {
+    int fd; /* -1: not wanted */
+    const char *name;
+    bool regular;
+    uint64_t size; /* with what waits */
+    buf b;
+} growing;
+
+typedef struct report {
+    const config *c;
+    growing file[FRONTIER_OUTPUTS];
+    void *warc;
+} report;
+
+/* Opens the outputs: new, or cut to SIZES when a crawl goes on. Dies on failure. */
+void report_open(report *r, const config *c, const uint64_t *sizes);
+
+/* One page that is done; REFERRER may be empty. */
+void report_page(report *r, const job *j, const char *referrer, int outcome);
+void report_link(report *r, const url *from, const url *to, unsigned kind);
+
+/* Writes what waits and sets the sizes for the log; with SYNC to the disk. */
+void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync);
+void report_close(report *r);
+
+/* Appends ,"NAME":"S" to a line of JSON. */
+void json_field(buf *b, const char *name, const char *s);
+
+void growing_add(growing *g, const void *p, size_t n);
+
+/* warc.c: a request and its answer as two records, each a gzip member of its own. */
+void *warc_new(const config *c);
+void warc_begin(void *warc, growing *g); /* the record that describes the file */
+void warc_add(void *warc, growing *g, const fetch *f);
+void warc_free(void *warc);
+
+#endif

@@ -1,0 +1,302 @@
+/* schedule.c - whose turn it is: hosts by time, jobs by order, and the loop.
+ *
+ * A host is asked again only when its delay has passed since its last answer, and by
+ * no more connections than allowed. What one host does never holds up another. */
+#include "crawler.h"
+
+/* ---- jobs ----------------------------------------------------------------------- */
+
+job *job_new(crawler *c, const char *text, size_t len)
+{
+    job *j = c->spare;
+    if (j) {
+        c->spare = j->next;
+    } else {
+        j = kit_alloc(sizeof *j);
+    }
+    if (j->room < len + 1) {
+        j->room = len + 128;
+        j->text = kit_grow(j->text, j->room, 1);
+    }
+    fetch_clear(&j->f);
+    if (url_normalise(text, len, j->text, j->room, &j->f.u) != URL_OK)
+        kit_die("the queue holds an address that is none: %.*s", (int)len, text);
+    j->h = hosts_get(&c->hosts, &j->f.u);
+    j->id = j->at = j->parent_at = j->not_before = 0;
+    j->depth = j->hops = j->attempts = 0;
+    j->kind = GROUP_PAGE;
+    j->next = NULL;
+    j->f.ctx = c;
+    return j;
+}
+
+void job_drop(crawler *c, job *j)
+{
+    free(j->referrer);
+    free(j->token);
+    j->referrer = j->token = NULL;
+    j->next = c->spare;
+    c->spare = j;
+}
+
+void crawler_front(crawler *c, job *j)
+{
+    job **p = &j->h->front;
+    while (*p)
+        p = &(*p)->next;
+    j->next = NULL;
+    *p = j;
+    c->queued++;
+    crawler_update(c, j->h);
+}
+
+/* ---- hosts ------------------------------------------------------------------------
+ */
+
+double crawler_jitter(crawler *c)
+{
+    c->random ^= c->random << 13;
+    c->random ^= c->random >> 7;
+    c->random ^= c->random << 17;
+    return 0.5 + (double)(c->random >> 11) / (double)(1ull << 53);
+}
+
+void crawler_wait(crawler *c, host *h, double seconds)
+{
+    uint64_t at = c->now + (uint64_t)(seconds * 1000);
+    if (at > h->ready_at)
+        h->ready_at = at;
+}
+
+/* When H may be asked and has something to ask; UINT64_MAX: not before something
+ * happens to it. */
+static uint64_t next_time(crawler *c, const host *h)
+{
+    uint64_t first = UINT64_MAX;
+    if (h->in_flight >= c->c->per_host || h->robots_state == ROBOTS_ASKED)
+        return UINT64_MAX;
+    if (h->held ? h->held->depth <= c->level : c->store->queued(h) > 0)
+        first = 0;
+    for (const job *j = h->front; j && first; j = j->next)
+        if (j->not_before < first)
+            first = j->not_before;
+    if (first == UINT64_MAX)
+        return first;
+    return first > h->ready_at ? first : h->ready_at;
+}
+
+void crawler_update(crawler *c, host *h)
+{
+    hosts_wait(&c->hosts, h, next_time(c, h));
+}
+
+static job *take_job(crawler *c, host *h)
+{
+    for (job **p = &h->front; *p; p = &(*p)->next) {
+        job *j = *p;
+        if (j->not_before <= c->now) {
+            *p = j->next;
+            c->queued--;
+            return j;
+        }
+    }
+    job *j = h->held;
+    if (j && j->depth > c->level)
+        return NULL;
+    h->held = NULL;
+    if (!j)
+        j = c->store->next(c, h);
+    if (j && c->c->depth >= 0 && j->depth > c->level) {
+        /* Levels are walked one after the other when depth counts: otherwise a page
+         * might first be found by a longer way, and its links be cut off. */
+        h->held = j;
+        return NULL;
+    }
+    if (j)
+        c->queued--;
+    return j;
+}
+
+static bool needs_robots(const crawler *c, const host *h)
+{
+    return !c->c->no_robots && !h->dead &&
+           (h->robots_state == ROBOTS_UNKNOWN ||
+            (h->robots_state == ROBOTS_KNOWN && h->robots_until <= c->now));
+}
+
+static engine *engine_for(crawler *c, const fetch *f)
+{
+    return c->plain && f->u.scheme == URL_HTTP && !f->follow ? c->plain : c->curl;
+}
+
+static void begin(crawler *c, host *h, job *j)
+{
+    fetch *f = &j->f;
+    crawler_wait(c, h, h->delay);
+    h->in_flight++;
+    c->in_flight++;
+    c->s.requests++;
+    j->place = h->place;
+    if (j->place)
+        j->place->in_flight++;
+    crawler_update(c, h);
+    engine *e = engine_for(c, f);
+    e->start(e, f);
+}
+
+static void ask_robots(crawler *c, host *h)
+{
+    char text[URL_ROOM];
+    int n = snprintf(text, sizeof text, "%s/robots.txt", h->origin);
+    job *j = job_new(c, text, (size_t)n);
+    h->robots_state = ROBOTS_ASKED;
+    j->f.follow = j->f.all_types = true;
+    j->f.limit = ROBOTS_LIMIT;
+    j->f.done = answer_robots;
+    begin(c, h, j);
+}
+
+/* Begins one request to H, or finds that there is none to begin. */
+static void turn(crawler *c, host *h)
+{
+    if (needs_robots(c, h)) {
+        ask_robots(c, h);
+        return;
+    }
+    if (h->place && c->c->per_address && h->place->in_flight >= c->c->per_address) {
+        h->ready_at = c->now + 20; /* its address is busy with other hosts */
+        crawler_update(c, h);
+        return;
+    }
+    job *j = take_job(c, h);
+    if (!j) {
+        crawler_update(c, h);
+        return;
+    }
+    const url *u = &j->f.u;
+    int verdict = OUT_OK;
+    if (h->dead)
+        verdict = h->dead;
+    else if (h->robots &&
+             !robots_allowed(h->robots, u->text + u->path, u->len - u->path))
+        verdict = OUT_ROBOTS;
+    else if (c->c->host_pages && h->pages >= c->c->host_pages && !j->attempts)
+        verdict = OUT_LIMIT;
+    if (verdict != OUT_OK) {
+        answer_without_fetch(c, j, verdict);
+        crawler_update(c, h);
+        return;
+    }
+    if (!j->attempts) {
+        h->pages++;
+        c->taken++;
+    }
+    j->attempts++;
+    fetch_clear(&j->f);
+    j->f.follow = false;
+    j->f.all_types = (j->kind & GROUP_SITEMAPS) != 0;
+    j->f.limit = c->c->max_body;
+    j->f.done = answer_page;
+    begin(c, h, j);
+}
+
+/* ---- the loop -----------------------------------------------------------------------
+ */
+
+static bool may_begin(const crawler *c)
+{
+    return !*c->stop && c->in_flight < c->c->connections &&
+           (!c->c->max_pages || c->s.earlier + c->taken < c->c->max_pages);
+}
+
+static void find_level(void *ctx, host *h)
+{
+    unsigned *level = ctx;
+    if (h->held && h->held->depth < *level)
+        *level = h->held->depth;
+}
+
+static void update_host(void *ctx, host *h)
+{
+    crawler_update(ctx, h);
+}
+
+/* Nothing is left of this level: the next one begins. False if there is none. */
+static bool next_level(crawler *c)
+{
+    unsigned level = UINT32_MAX;
+    hosts_each(&c->hosts, find_level, &level);
+    if (level == UINT32_MAX)
+        return false;
+    c->level = level;
+    hosts_each(&c->hosts, update_host, c);
+    return true;
+}
+
+static int engines_timeout(crawler *c, int most)
+{
+    int t = c->curl->timeout(c->curl);
+    if (t >= 0 && t < most)
+        most = t;
+    if (c->plain && (t = c->plain->timeout(c->plain)) >= 0 && t < most)
+        most = t;
+    return most;
+}
+
+enum { COMMIT_BYTES = 256 << 10, COMMIT_MS = 20, SYNC_MS = 10000 };
+
+void crawler_run(crawler *c)
+{
+    uint64_t committed = loop_now(), synced = committed, shown = committed;
+    uint64_t stopped = 0;
+    c->s.started = committed;
+    for (;;) {
+        c->now = loop_now();
+        if (!*c->stop)
+            c->store->refill(c);
+        host *h;
+        while (may_begin(c) && (h = hosts_first(&c->hosts)) && h->key <= c->now)
+            turn(c, h);
+        bool idle = c->in_flight == 0;
+        if (idle && !hosts_first(&c->hosts) && c->c->depth >= 0 && !*c->stop &&
+            next_level(c))
+            continue;
+        size_t pending = c->store->pending(c);
+        if (pending >= COMMIT_BYTES || (pending && c->now - committed >= COMMIT_MS) ||
+            (pending && idle)) {
+            bool sync = c->now - synced >= SYNC_MS;
+            c->store->commit(c, sync);
+            committed = c->now;
+            if (sync)
+                synced = c->now;
+        }
+        if (idle && !may_begin(c))
+            break;
+        if (idle && !hosts_first(&c->hosts) && c->store->finished(c))
+            break;
+        if (*c->stop && !stopped)
+            stopped = c->now;
+        if (stopped && (c->now - stopped > 5000 || *c->stop > 1)) {
+            c->cancelling = true;
+            c->curl->cancel_all(c->curl);
+            if (c->plain)
+                c->plain->cancel_all(c->plain);
+            break;
+        }
+        if (c->now - shown >= 1000) {
+            summary_progress(c, false);
+            shown = c->now;
+        }
+        int most = c->store->pending(c) ? COMMIT_MS : 200;
+        h = may_begin(c) ? hosts_first(&c->hosts) : NULL;
+        if (h && h->key < c->now + (uint64_t)most)
+            most = h->key > c->now ? (int)(h->key - c->now) : 0;
+        loop_run(c->loop, engines_timeout(c, most));
+        c->now = loop_now();
+        c->curl->tick(c->curl);
+        if (c->plain)
+            c->plain->tick(c->plain);
+    }
+    c->store->commit(c, true);
+    summary_progress(c, true);
+}

@@ -1,0 +1,267 @@
+/* store_log.c - the store of one machine: log, seen-set and queues.
+ *
+ * Only the log is kept; everything else is made from it when a crawl goes on. */
+#include "crawler.h"
+#include "visited.h"
+
+typedef struct log_state {
+    frontier *f;
+    visited *v;
+    seen_key *keys;
+    bool *dup;
+    uint64_t *place;
+    size_t room;
+    char referrer[URL_ROOM];
+    entry e;
+} log_state;
+
+static log_state *state(const crawler *c)
+{
+    return c->store_state;
+}
+
+static job *job_from(crawler *c, const entry *e)
+{
+    job *j = job_new(c, e->text, e->len);
+    j->id = e->id;
+    j->at = e->at;
+    j->parent_at = e->parent_at;
+    j->depth = e->depth;
+    j->hops = e->hops;
+    j->kind = e->kind;
+    return j;
+}
+
+/* Targets of redirects and sitemaps go before what waits already: they belong to an
+ * earlier level, and there are few of them. */
+static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
+{
+    log_state *s = state(c);
+    host *h = hosts_get(&c->hosts, u);
+    if ((kind & 15) == GROUP_REDIRECT || (kind & GROUP_SITEMAPS)) {
+        frontier_read(s->f, at, &s->e);
+        crawler_front(c, job_from(c, &s->e));
+        return;
+    }
+    backlog_push(&h->queue, c->spill, at);
+    c->queued++;
+    if (!h->heap_pos)
+        crawler_update(c, h);
+}
+
+static void log_done(crawler *c, job *j, group *g, found *l)
+{
+    log_state *s = state(c);
+    if (l->count > s->room) {
+        s->room = l->count * 2;
+        s->keys = kit_grow(s->keys, s->room, sizeof *s->keys);
+        s->dup = kit_grow(s->dup, s->room, sizeof *s->dup);
+        s->place = kit_grow(s->place, s->room, sizeof *s->place);
+    }
+    for (size_t i = 0; i < l->count; i++)
+        s->keys[i] = (seen_key){l->u[i].text, l->u[i].len};
+    visited_add(s->v, s->keys, l->count, s->dup);
+    if (!j) {
+        bool any = false;
+        for (size_t i = 0; i < l->count; i++)
+            any |= !s->dup[i];
+        if (!any)
+            return;
+    }
+    frontier_begin(s->f, g);
+    /* Entries can be read once their group is complete: first all are written and
+     * their places kept, then they are queued. */
+    for (size_t i = 0; i < l->count; i++) {
+        uint64_t id;
+        if (!s->dup[i])
+            s->place[i] = frontier_add(s->f, l->u[i].text, l->u[i].len, &id);
+    }
+    frontier_end(s->f);
+    for (size_t i = 0; i < l->count; i++)
+        if (!s->dup[i] && s->place[i]) {
+            c->s.found++;
+            enqueue(c, &l->u[i], s->place[i], g->kind);
+        }
+}
+
+static job *log_next(crawler *c, host *h)
+{
+    log_state *s = state(c);
+    uint64_t at;
+    if (!backlog_pop(&h->queue, c->spill, &at))
+        return NULL;
+    frontier_read(s->f, at, &s->e);
+    return job_from(c, &s->e);
+}
+
+static uint64_t log_queued(const host *h)
+{
+    return h->queue.count;
+}
+
+static void log_commit(crawler *c, bool sync)
+{
+    uint64_t sizes[FRONTIER_OUTPUTS];
+    report_flush(&c->report, sizes, sync);
+    frontier_commit(state(c)->f, sizes, sync);
+}
+
+static size_t log_pending(crawler *c)
+{
+    return frontier_pending(state(c)->f);
+}
+
+static void log_refill(crawler *c)
+{
+    (void)c;
+}
+
+static bool log_finished(crawler *c)
+{
+    (void)c;
+    return true;
+}
+
+static void log_idle(crawler *c, host *h)
+{
+    (void)c, (void)h;
+}
+
+static const char *log_referrer(crawler *c, job *j)
+{
+    log_state *s = state(c);
+    if (!j->parent_at)
+        return "";
+    frontier_read(s->f, j->parent_at, &s->e);
+    memcpy(s->referrer, s->e.text, s->e.len + 1);
+    return s->referrer;
+}
+
+static void log_close(crawler *c)
+{
+    log_state *s = state(c);
+    frontier_close(s->f);
+    visited_free(s->v);
+    free(s->keys);
+    free(s->dup);
+    free(s->place);
+    free(s);
+}
+
+static uint64_t log_seen(crawler *c)
+{
+    return visited_count(state(c)->v);
+}
+static uint64_t log_memory(crawler *c)
+{
+    return visited_bytes(state(c)->v);
+}
+static uint64_t log_disk(crawler *c)
+{
+    return frontier_bytes(state(c)->f) + spill_bytes(c->spill);
+}
+static const uint64_t *log_outputs(crawler *c)
+{
+    return frontier_outputs(state(c)->f);
+}
+static double log_lost(crawler *c)
+{
+    return visited_lost(state(c)->v);
+}
+
+static const store log_store = {log_done,     log_next,   log_queued,   log_commit,
+                                log_pending,  log_refill, log_finished, log_idle,
+                                log_referrer, log_close};
+
+/* ---- going on
+ * ------------------------------------------------------------------------ */
+
+typedef struct rebuild {
+    crawler *c;
+    seen_bitmap *done;
+    seen_key keys[64];
+    char *text[64];
+    size_t n;
+} rebuild;
+
+static void add_waiting(rebuild *r)
+{
+    visited_add(state(r->c)->v, r->keys, r->n, NULL);
+    for (size_t i = 0; i < r->n; i++)
+        free(r->text[i]);
+    r->n = 0;
+}
+
+static void group_again(void *ctx, const group *g)
+{
+    rebuild *r = ctx;
+    if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
+        return;
+    r->c->s.earlier++;
+}
+
+static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
+                        const char *text, size_t len)
+{
+    rebuild *r = ctx;
+    url u;
+    char out[URL_ROOM];
+    (void)id, (void)at;
+    r->text[r->n] = kit_alloc(len + 1);
+    memcpy(r->text[r->n], text, len);
+    r->keys[r->n] = (seen_key){r->text[r->n], len};
+    if (++r->n == 64)
+        add_waiting(r);
+    /* The scope is what the seeds and their redirects made it. */
+    if ((g->kind == GROUP_SEEDS || (g->kind == GROUP_REDIRECT && g->depth == 0)) &&
+        url_normalise(text, len, out, sizeof out, &u) == URL_OK)
+        scope_add(r->c->scope, &u);
+}
+
+static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
+                        const char *text, size_t len)
+{
+    rebuild *r = ctx;
+    url u;
+    char out[URL_ROOM];
+    if (url_normalise(text, len, out, sizeof out, &u) != URL_OK)
+        return;
+    if (seen_bitmap_get(r->done, id) == 1)
+        hosts_get(&r->c->hosts, &u)->pages++;
+    else
+        enqueue(r->c, &u, at, g->kind);
+}
+
+void store_log_open(crawler *c, const char *dir, bool resume)
+{
+    log_state *s = kit_alloc(sizeof *s);
+    c->store_state = s;
+    c->store = &log_store;
+    c->seen_count = log_seen;
+    c->seen_bytes = log_memory;
+    c->disk_bytes = log_disk;
+    c->seen_lost = log_lost;
+    c->outputs = log_outputs;
+    if (!resume) {
+        uint64_t seed = seen_random_seed();
+        s->f = frontier_create(dir, seed);
+        s->v = visited_new(c->c, seed, c->c->expect);
+        return;
+    }
+    s->f = frontier_open(dir, false);
+    uint64_t n = frontier_count(s->f);
+    if (frontier_cut(s->f))
+        kit_warn("%llu bytes of an unfinished write were cut off the log",
+                 (unsigned long long)frontier_cut(s->f));
+    s->v =
+        visited_new(c->c, frontier_seed(s->f), n > c->c->expect ? 2 * n : c->c->expect);
+    rebuild r = {.c = c};
+    if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
+        kit_die("%s", seen_reason());
+    walker first = {group_again, entry_again, &r};
+    frontier_walk(s->f, &first);
+    add_waiting(&r);
+    walker second = {NULL, queue_again, &r};
+    frontier_walk(s->f, &second);
+    seen_bitmap_free(r.done);
+}

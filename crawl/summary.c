@@ -1,0 +1,169 @@
+/* summary.c - what people and programs are told about a crawl. */
+#include "crawler.h"
+#include "json.h"
+#include "seen.h"
+#include "size.h"
+
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double seconds_of(const crawler *c)
+{
+    double s = (double)(loop_now() - c->s.started) / 1000;
+    return s > 0.001 ? s : 0.001;
+}
+
+void summary_progress(crawler *c, bool last)
+{
+    static uint64_t pages;
+    static bool shown;
+    if (!c->c->progress)
+        return;
+    char count[32], queue[32], bytes[32];
+    if (last) {
+        if (shown)
+            fputs("\r\033[K", stderr);
+        return;
+    }
+    shown = true;
+    fprintf(stderr, "\r\033[K%s pages, %" PRIu64 "/s, %s, %s waiting, %zu hosts",
+            kit_show_count(c->s.pages, count), c->s.pages - pages,
+            kit_show_bytes((double)c->s.bytes, bytes), kit_show_count(c->queued, queue),
+            c->hosts.count);
+    pages = c->s.pages;
+}
+
+static void print_json(crawler *c, bool interrupted)
+{
+    static const char *const why[] = {NULL, "elsewhere", "pattern", "trap"};
+    kit_json j = {.to = stdout};
+    const stats *s = &c->s;
+    struct rusage r;
+    double t = seconds_of(c);
+    getrusage(RUSAGE_SELF, &r);
+    kit_json_open(&j, NULL, '{');
+    kit_json_bool(&j, "finished", !interrupted && c->queued == 0);
+    kit_json_count(&j, "pages", s->pages);
+    kit_json_count(&j, "fetched", s->fetched);
+    kit_json_count(&j, "earlier", s->earlier);
+    kit_json_count(&j, "queued", c->queued);
+    kit_json_count(&j, "requests", s->requests);
+    kit_json_count(&j, "retries", s->retries);
+    kit_json_count(&j, "hosts", c->hosts.count);
+    kit_json_count(&j, "bytes", s->bytes);
+    kit_json_real(&j, "seconds", t);
+    kit_json_real(&j, "pages_per_second", (double)s->pages / t);
+    kit_json_real(&j, "cpu_seconds",
+                  (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6 +
+                      (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6);
+    kit_json_count(&j, "memory", (uint64_t)r.ru_maxrss * 1024);
+    kit_json_count(&j, "links", s->links);
+    kit_json_count(&j, "found", s->found);
+    kit_json_open(&j, "seen", '{');
+    kit_json_count(&j, "addresses", c->seen_count(c));
+    kit_json_count(&j, "memory", c->seen_bytes(c));
+    kit_json_count(&j, "disk", c->disk_bytes(c));
+    kit_json_real(&j, "lost_expected", c->seen_lost(c));
+    kit_json_close(&j, '}');
+    kit_json_open(&j, "outcome", '{');
+    for (int i = 0; i < OUT_KINDS; i++)
+        if (s->outcome[i])
+            kit_json_count(&j, outcome_name(i), s->outcome[i]);
+    kit_json_close(&j, '}');
+    kit_json_open(&j, "status", '{');
+    for (int i = 1; i < 6; i++)
+        if (s->status[i]) {
+            char name[4] = {(char)('0' + i), 'x', 'x', 0};
+            kit_json_count(&j, name, s->status[i]);
+        }
+    kit_json_close(&j, '}');
+    kit_json_open(&j, "links_skipped", '{');
+    for (int i = 1; i < SCOPE_VERDICTS; i++)
+        kit_json_count(&j, why[i], s->skipped[i]);
+    kit_json_count(&j, "nofollow", s->nofollow);
+    kit_json_count(&j, "unreadable", s->unreadable);
+    kit_json_close(&j, '}');
+    kit_json_close(&j, '}');
+    putchar('\n');
+    fflush(stdout);
+}
+
+void summary_print(crawler *c, bool interrupted)
+{
+    const stats *s = &c->s;
+    char a[32], b[32], d[32], e[32];
+    double t = seconds_of(c);
+    if (c->c->json_stats)
+        print_json(c, interrupted);
+    if (c->c->quiet)
+        return;
+    kit_warn("%s pages in %.1f s (%.0f/s), %s from %zu hosts; %s waiting",
+             kit_show_count(s->pages, a), t, (double)s->pages / t,
+             kit_show_bytes((double)s->bytes, b), c->hosts.count,
+             kit_show_count(c->queued, d));
+    for (int i = 1; i < OUT_KINDS; i++)
+        if (s->outcome[i])
+            kit_warn("%s pages not fetched: %s", kit_show_count(s->outcome[i], a),
+                     outcome_name(i));
+    if (s->status[4] || s->status[5])
+        kit_warn("%s pages answered 4xx, %s answered 5xx",
+                 kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));
+    uint64_t n = c->seen_count(c);
+    kit_warn(
+        "%s addresses seen, %s in memory, %s on disk; pages lost to wrong answers: "
+        "%.2g expected",
+        kit_show_count(n, a), kit_show_bytes((double)c->seen_bytes(c), b),
+        kit_show_bytes((double)c->disk_bytes(c), e), c->seen_lost(c));
+    if (interrupted && c->c->dir && !c->c->redis)
+        kit_warn("stopped; seen crawl --resume %s goes on", c->c->dir);
+}
+
+/* ---- --list
+ * -------------------------------------------------------------------------- */
+
+typedef struct lister {
+    frontier *f;
+    bool json;
+    entry e, parent;
+    buf line;
+} lister;
+
+static void list_group(void *ctx, const group *g)
+{
+    lister *l = ctx;
+    if (!g->has_done)
+        return;
+    frontier_read(l->f, g->done_at, &l->e);
+    l->parent.text[0] = 0;
+    if (l->e.parent_at)
+        frontier_read(l->f, l->e.parent_at, &l->parent);
+    const char *note = g->outcome ? outcome_name(g->outcome) : "";
+    if (!l->json) {
+        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\n", l->e.text, g->status, g->type,
+               l->e.depth, g->size, l->parent.text, note);
+        return;
+    }
+    l->line.len = 0;
+    json_field(&l->line, "url", l->e.text);
+    json_field(&l->line, "type", g->type);
+    json_field(&l->line, "referrer", l->parent.text);
+    json_field(&l->line, "outcome", outcome_name(g->outcome));
+    buf_byte(&l->line, 0);
+    printf("{\"status\":%d,\"depth\":%u,\"size\":%" PRIu64 "%s}\n", g->status,
+           l->e.depth, g->size, l->line.p);
+}
+
+void list_pages(const config *c)
+{
+    lister *l = kit_alloc(sizeof *l);
+    l->f = frontier_open(c->dir, true);
+    l->json = c->json_stats || c->json_lines;
+    walker w = {list_group, NULL, l};
+    frontier_walk(l->f, &w);
+    frontier_close(l->f);
+    free(l->line.p);
+    free(l);
+    if (fflush(stdout) || ferror(stdout))
+        kit_die("standard output cannot be written");
+}

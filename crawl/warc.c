@@ -1,0 +1,175 @@
+/* warc.c - WARC 1.1 records, one gzip member each, as archives keep the web.
+ *
+ * The request as it was sent and the answer as it came. The engines unpack bodies, so
+ * fields that spoke of the wire (Content-Encoding, Transfer-Encoding, Content-Length)
+ * are kept under X-Archive-Orig- and a fitting Content-Length is put in. */
+#include "report.h"
+#include "seen.h"
+
+#include <strings.h>
+#include <sys/random.h>
+#include <zlib.h>
+
+typedef struct archive {
+    const config *c;
+    z_stream z;
+    buf head, block;
+} archive;
+
+void *warc_new(const config *c)
+{
+    archive *a = kit_alloc(sizeof *a);
+    a->c = c;
+    if (deflateInit2(&a->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        kit_die("zlib cannot be started");
+    return a;
+}
+
+void warc_free(void *warc)
+{
+    archive *a = warc;
+    if (!a)
+        return;
+    deflateEnd(&a->z);
+    free(a->head.p);
+    free(a->block.p);
+    free(a);
+}
+
+static void deflate_all(archive *a, growing *g, const void *p, size_t n, int flush)
+{
+    uint8_t out[32 << 10];
+    a->z.next_in = (Bytef *)(uintptr_t)p;
+    a->z.avail_in = (uInt)n;
+    do {
+        a->z.next_out = out;
+        a->z.avail_out = sizeof out;
+        deflate(&a->z, flush);
+        growing_add(g, out, sizeof out - a->z.avail_out);
+    } while (a->z.avail_out == 0);
+}
+
+/* One record of a->head (without the length) and a->block. */
+static void put_record(archive *a, growing *g)
+{
+    char n[64];
+    snprintf(n, sizeof n, "Content-Length: %zu\r\n\r\n", a->block.len);
+    buf_text(&a->head, n);
+    deflateReset(&a->z);
+    deflate_all(a, g, a->head.p, a->head.len, Z_NO_FLUSH);
+    deflate_all(a, g, a->block.p, a->block.len, Z_NO_FLUSH);
+    deflate_all(a, g, "\r\n\r\n", 4, Z_FINISH);
+}
+
+static void make_id(char out[64])
+{
+    uint8_t b[16];
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        kit_die("no random numbers");
+    b[6] = (uint8_t)((b[6] & 15) | 0x40);
+    b[8] = (uint8_t)((b[8] & 63) | 0x80);
+    snprintf(out, 64,
+             "<urn:uuid:%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+             "%02x%02x%02x%02x%02x%02x>",
+             b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+             b[12], b[13], b[14], b[15]);
+}
+
+static void begin_record(archive *a, const char *type, const char *id,
+                         const char *content)
+{
+    char date[32], line[256];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+    a->head.len = a->block.len = 0;
+    snprintf(line, sizeof line,
+             "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: %s\r\nWARC-Date: %s\r\n"
+             "Content-Type: %s\r\n",
+             type, id, date, content);
+    buf_text(&a->head, line);
+}
+
+static void add_field(archive *a, const char *name, const char *value)
+{
+    buf_text(&a->head, name);
+    buf_text(&a->head, ": ");
+    buf_text(&a->head, value);
+    buf_text(&a->head, "\r\n");
+}
+
+void warc_begin(void *warc, growing *g)
+{
+    archive *a = warc;
+    char id[64], text[512];
+    make_id(id);
+    begin_record(a, "warcinfo", id, "application/warc-fields");
+    snprintf(text, sizeof text,
+             "software: seen-crawl/%s\r\nformat: WARC File Format 1.1\r\n"
+             "conformsTo: http://iipc.github.io/warc-specifications/specifications/"
+             "warc-format/warc-1.1/\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n",
+             seen_version(), a->c->no_robots ? "ignore" : "obey", a->c->user_agent);
+    buf_text(&a->block, text);
+    put_record(a, g);
+}
+
+static bool speaks_of_wire(const char *line, size_t n)
+{
+    static const char *const names[] = {
+        "content-encoding:", "transfer-encoding:", "content-length:"};
+    for (int i = 0; i < 3; i++)
+        if (n > strlen(names[i]) && !strncasecmp(line, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static void copy_head(archive *a, const fetch *f)
+{
+    char status[64];
+    size_t i = 0;
+    while (i < f->head.len) {
+        const char *line = f->head.p + i, *end = memchr(line, '\n', f->head.len - i);
+        size_t n = end ? (size_t)(end - line) + 1 : f->head.len - i;
+        if (i == 0 && n > 6 && line[5] != '1') {
+            /* HTTP/2 has no status line of this form; readers expect one. */
+            snprintf(status, sizeof status, "HTTP/1.1 %d OK\r\n", f->status);
+            buf_text(&a->block, status);
+        } else if (n <= 2 && (line[0] == '\r' || line[0] == '\n')) {
+            break;
+        } else {
+            if (f->decoded && speaks_of_wire(line, n))
+                buf_text(&a->block, "X-Archive-Orig-");
+            buf_add(&a->block, line, n);
+        }
+        i += n;
+    }
+    if (f->decoded) {
+        snprintf(status, sizeof status, "Content-Length: %zu\r\n", f->body.len);
+        buf_text(&a->block, status);
+    }
+    buf_text(&a->block, "\r\n");
+}
+
+void warc_add(void *warc, growing *g, const fetch *f)
+{
+    archive *a = warc;
+    char answer[64], request[64];
+    make_id(answer);
+    make_id(request);
+    begin_record(a, "response", answer, "application/http;msgtype=response");
+    add_field(a, "WARC-Target-URI", f->u.text);
+    if (f->address[0])
+        add_field(a, "WARC-IP-Address", f->address);
+    if (f->truncated || f->dropped)
+        add_field(a, "WARC-Truncated", "length");
+    copy_head(a, f);
+    buf_add(&a->block, f->body.p, f->body.len);
+    put_record(a, g);
+    if (!f->sent.len)
+        return;
+    begin_record(a, "request", request, "application/http;msgtype=request");
+    add_field(a, "WARC-Target-URI", f->u.text);
+    add_field(a, "WARC-Concurrent-To", answer);
+    buf_add(&a->block, f->sent.p, f->sent.len);
+    put_record(a, g);
+}

@@ -1,0 +1,544 @@
+/* parts.c - the crawler's parts, each on its own: pages, rules, addresses, the log. */
+#include "addr.h"
+#include "backlog.h"
+#include "frontier.h"
+#include "page.h"
+#include "robots.h"
+#include "scope.h"
+#include "seen.h"
+#include "sitemap.h"
+#include "tap.h"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+/* ---- pages: what links a piece of HTML holds ---------------------------------------
+ */
+
+static const struct {
+    const char *html, *links; /* one after the other, each with a newline */
+} pages[] = {
+    {"<a href=\"x\">", "x\n"},
+    {"<a href='x'>", "x\n"},
+    {"<a href=x>", "x\n"},
+    {"<A HREF=x>", "x\n"},
+    {"<a href = x >", "x\n"},
+    {"<a\n\thref\n=\n'x'>", "x\n"},
+    {"<a/href=x>", "x\n"},
+    {"<a/ /href='x'/>", "x\n"},
+    {"<a href=x/>", "x/\n"},
+    {"<a class=\"a>b\" href=x>", "x\n"},
+    {"<a title='<a href=y>' href=x>", "x\n"},
+    {"<a href=x href=y>", "x\n"},
+    {"<a href>", "\n"},
+    {"<a href=>", "\n"},
+    {"<a href=\"\">", "\n"},
+    {"<a =href=x>", ""},
+    {"<a nohref=x>", ""},
+    {"<a>", ""},
+    {"<a href=x", ""},
+    {"<a href='x>", ""},
+    {"<a href=\"x'>y\">", "x'>y\n"},
+    {"<ab href=x>", ""},
+    {"< a href=x>", ""},
+    {"<a<b href=x>", ""},
+    {"</a href=x>", ""},
+    {"</a title='>' ><a href=x>", "x\n"},
+    {"</><a href=x>", "x\n"},
+    {"</ <a href=y>><a href=x>", "x\n"},
+    {"1 < 2 <a href=x>", "x\n"},
+    {"<<a href=x>", "x\n"},
+    {"<", ""},
+    {"<a", ""},
+    {"</", ""},
+    {"<!", ""},
+    {"<!--", ""},
+    {"<!-- <a href=y> --><a href=x>", "x\n"},
+    {"<!-- -- <a href=y> --!><a href=x>", "x\n"},
+    {"<!--><a href=x>-->", "x\n"},
+    {"<!---><a href=x>-->", "x\n"},
+    {"<!-- > <a href=y>", ""},
+    {"<!doctype html><a href=x>", "x\n"},
+    {"<!a <a href=y><a href=x>", "x\n"},
+    {"<?xml ?><a href=x>", "x\n"},
+    {"<?php echo '<a href=y>' ?><a href=x>", "x\n"},
+    {"<script><a href=y></script><a href=x>", "x\n"},
+    {"<script>'</scripty>'<a href=y></script ><a href=x>", "x\n"},
+    {"<script><!-- <script> </script> <a href=y> --></script><a href=x>", "x\n"},
+    {"<script><!-- </script><a href=x>", "x\n"},
+    {"<script><!--><script></script><a href=x>", "x\n"},
+    {"<style><a href=y></STYLE><a href=x>", "x\n"},
+    {"<title><a href=y></title><a href=x>", "x\n"},
+    {"<textarea><a href=y></textarea><a href=x>", "x\n"},
+    {"<xmp><a href=y></xmp><a href=x>", "x\n"},
+    {"<noscript><a href=y></noscript><a href=x>", "x\n"},
+    {"<noframes><a href=y></noframes><a href=x>", "x\n"},
+    {"<iframe src=f><a href=y></iframe><a href=x>", "f\nx\n"},
+    {"<plaintext></plaintext><a href=y>", ""},
+    {"<frame src=f>", "f\n"},
+    {"<area href=x>", "x\n"},
+    {"<link rel=next href=n><link rel='prev' href=p>", "n\np\n"},
+    {"<link rel=\"Canonical\" href=c>", "c\n"},
+    {"<link rel=stylesheet href=s>", ""},
+    {"<link rel='alternate stylesheet' href=s>", ""},
+    {"<link rel=alternate href=s>", "s\n"},
+    {"<meta http-equiv=refresh content='5; url=r'>", "r\n"},
+    {"<meta http-equiv=Refresh content=\"0;URL='r s'\">", "r s\n"},
+    {"<meta http-equiv=refresh content='5'>", ""},
+    {"<a href='?a=1&amp;b=2'>", "?a=1&b=2\n"},
+    {"<a href='?a=1&b=2'>", "?a=1&b=2\n"},
+    {"<a href='?a&copy=1'>", "?a&copy=1\n"},
+    {"<a href='?a&copy;=1'>", "?a\xc2\xa9=1\n"},
+    {"<a href='?a&copy'>", "?a\xc2\xa9\n"},
+    {"<a href='?a&copyb'>", "?a&copyb\n"},
+    {"<a href='&lt&gt;'>", "<>\n"},
+    {"<a href='&AMP;&amp'>", "&&\n"},
+    {"<a href='&notit;&notin;'>", "&notit;\xe2\x88\x89\n"},
+    {"<a href='&nGt;'>", "\xe2\x89\xab\xe2\x83\x92\n"},
+    {"<a href='&CounterClockwiseContourIntegral;'>", "\xe2\x88\xb3\n"},
+    {"<a href='&nosuchthing;&;& &#;&#x;&#xg'>", "&nosuchthing;&;& &#;&#x;&#xg\n"},
+    {"<a href='&#47;&#x2F;&#X2f&#47x'>", "////x\n"},
+    {"<a href='&#0;&#xD800;&#x110000;&#99999999999;'>",
+     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"},
+    {"<a href='&#128;&#x9f;'>", "\xe2\x82\xac\xc5\xb8\n"},
+    {"<a href='&#x1F600;'>", "\xf0\x9f\x98\x80\n"},
+    {"<a href='&sol;&colon;&quest;'>", "/:?\n"},
+};
+
+static void check_pages(void)
+{
+    page pg = {0};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        const char *h = pages[i].html;
+        size_t n = strlen(h);
+        char *heap = malloc(n ? n : 1), got[1000];
+        size_t at = 0;
+        memcpy(heap, h, n); /* so that the sanitizer sees a step too far */
+        page_read(&pg, heap, n, 127, "seen-crawl");
+        for (size_t k = 0; k < pg.count; k++)
+            at += (size_t)snprintf(got + at, sizeof got - at, "%.*s\n",
+                                   (int)pg.links[k].len, pg.text + pg.links[k].at);
+        got[at] = 0;
+        char shown[200];
+        snprintf(shown, sizeof shown, "%s", h);
+        for (char *s = shown; *s; s++)
+            if (*s < ' ' || *s == '#')
+                *s = '.';
+        if (!ok(!strcmp(got, pages[i].links), "page %s", shown))
+            note("got %s", got);
+        free(heap);
+    }
+    const char *s =
+        "<base href=b1><base href=b2><meta name=ROBOTS content='x,NoFollow'>"
+        "<a rel='a NOFOLLOW' href=x><a rel=nofollows href=y>";
+    page_read(&pg, s, strlen(s), 127, "seen-crawl");
+    ok(pg.has_base && pg.base_len == 2 && !memcmp(pg.text + pg.base_at, "b1", 2),
+       "the first base counts");
+    ok(pg.nofollow && !pg.noindex, "meta robots is read word by word");
+    ok(pg.links[0].nofollow && !pg.links[1].nofollow, "rel=nofollow is a word");
+    s = "<meta name=seen-crawl content=none><meta name=otherbot content=nofollow>";
+    page_read(&pg, s, strlen(s), 127, "seen-crawl");
+    ok(pg.nofollow && pg.noindex, "meta may speak to us by name");
+    s = "<meta name=otherbot content=none>";
+    page_read(&pg, s, strlen(s), 127, "seen-crawl");
+    ok(!pg.nofollow && !pg.noindex, "what is said to others is not for us");
+    page_free(&pg);
+}
+
+/* ---- robots.txt
+ * ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *text, *path;
+    bool allowed;
+} rules[] = {
+    {"", "/a", true},
+    {"User-agent: *\nDisallow: /", "/a", false},
+    {"User-agent: *\nDisallow: /", "/robots.txt", true},
+    {"User-agent: *\nDisallow:", "/a", true},
+    {"Disallow: /", "/a", true},
+    {"user-AGENT:*\r\ndisALLOW:/a # why\r\n", "/ab", false},
+    {"\xef\xbb\xbfUser-agent: *\rDisallow: /a", "/a", false},
+    {"User-agent: otherbot\nDisallow: /", "/a", true},
+    {"User-agent: *\nDisallow: /\n\nUser-agent: seen-crawl\nDisallow: /b", "/a", true},
+    {"User-agent: *\nDisallow: /\n\nUser-agent: seen-crawl\nDisallow: /b", "/b", false},
+    {"User-agent: SEEN-CRAWL/1.0\nDisallow: /a", "/a", false},
+    {"User-agent: seen-crawler\nDisallow: /a", "/a", true},
+    {"User-agent: seen\nDisallow: /a", "/a", true},
+    {"User-agent: x\nUser-agent: seen-crawl\nDisallow: /a", "/a", false},
+    {"User-agent: seen-crawl\n\nUser-agent: x\nDisallow: /a", "/a", false},
+    {"User-agent: seen-crawl\nDisallow: /a\nUser-agent: x\nDisallow: /b", "/b", true},
+    {"User-agent: seen-crawl\nDisallow: /a\n\nUser-agent: seen-crawl\nDisallow: /b",
+     "/a", false},
+    {"User-agent: seen-crawl\nDisallow: /a\n\nUser-agent: seen-crawl\nDisallow: /b",
+     "/b", false},
+    {"User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", true},
+    {"User-agent: *\nAllow: /a/b\nDisallow: /a", "/a/c", false},
+    {"User-agent: *\nDisallow: /a\nAllow: /a", "/a", true},
+    {"User-agent: *\nAllow: /a\nDisallow: /a", "/a", true},
+    {"User-agent: *\nDisallow: /*.gif$", "/x/y.gif", false},
+    {"User-agent: *\nDisallow: /*.gif$", "/x/y.gif?z", true},
+    {"User-agent: *\nDisallow: /*.gif", "/x/y.gif?z", false},
+    {"User-agent: *\nDisallow: *.gif", "/y.gif", false},
+    {"User-agent: *\nDisallow: /a*b*c", "/axxbxxc/", false},
+    {"User-agent: *\nDisallow: /a*b*c", "/axxcxxb", true},
+    {"User-agent: *\nDisallow: /a*c$", "/abcbc", false},
+    {"User-agent: *\nDisallow: /$", "/", false},
+    {"User-agent: *\nDisallow: /$", "/a", true},
+    {"User-agent: *\nDisallow: /*", "/a", false},
+    {"User-agent: *\nDisallow: /a$b", "/a$b", false},
+    {"User-agent: *\nDisallow: /%7ea", "/~a", false},
+    {"User-agent: *\nDisallow: /a%2fb", "/a%2Fb", false},
+    {"User-agent: *\nDisallow: /a%2fb", "/a/b", true},
+    {"User-agent: *\nDisallow: /\xc3\xa9", "/%C3%A9", false},
+    {"User-agent: *\nDisallow: /q?a=", "/q?a=1", false},
+    {"User-agent: *\nDisallow: /A", "/a", true},
+    {"User-agent: *\nUnknown: x\nDisallow: /a", "/a", false},
+    {"User-agent: *\nCrawl-delay: 5\nUser-agent: x\nDisallow: /a", "/a", true},
+    {"User-agent: *\nDisallow /a\nDisallow: /b", "/a", true},
+    {"User-agent: *\nSitemap: x\nDisallow: /a", "/a", false},
+};
+
+static void check_robots(void)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        robots *r = robots_parse(rules[i].text, strlen(rules[i].text), "seen-crawl");
+        bool got = robots_allowed(r, rules[i].path, strlen(rules[i].path));
+        ok(got == rules[i].allowed, "rules %zu: %s is %s", i, rules[i].path,
+           rules[i].allowed ? "allowed" : "not allowed");
+        robots_free(r);
+    }
+    const char *s =
+        "Sitemap: http://a/1\nUser-agent: *\nCrawl-delay: 2.5\nSitemap: /2\n";
+    robots *r = robots_parse(s, strlen(s), "seen-crawl");
+    ok(robots_delay(r) == 2.5, "crawl-delay is read");
+    ok(!strcmp(robots_sitemap(r, 0), "http://a/1") &&
+           !strcmp(robots_sitemap(r, 1), "/2") && !robots_sitemap(r, 2),
+       "sitemaps belong to no group");
+    robots_free(r);
+    buf b = {0};
+    buf_text(&b, "User-agent: *\n");
+    while (b.len < 500 << 10)
+        buf_text(&b, "Disallow: /x\n");
+    buf_text(&b, "Disallow: /last\n");
+    r = robots_parse(b.p, b.len, "seen-crawl");
+    ok(!robots_allowed(r, "/last", 5), "500 KiB are read");
+    robots_free(r);
+    b.len = 0;
+    buf_text(&b, "User-agent: *\nDisallow: /");
+    for (int i = 0; i < 2000; i++)
+        buf_text(&b, "*a");
+    buf_text(&b, "b$\n");
+    char path[2000];
+    memset(path, 'a', sizeof path);
+    path[0] = '/';
+    r = robots_parse(b.p, b.len, "seen-crawl");
+    ok(robots_allowed(r, path, sizeof path), "two thousand stars take no time");
+    robots_free(r);
+    free(b.p);
+}
+
+/* ---- sitemaps
+ * -------------------------------------------------------------------------- */
+
+static void keep(void *ctx, const char *loc, size_t len, bool nested)
+{
+    buf *b = ctx;
+    buf_text(b, nested ? "[" : "<");
+    buf_add(b, loc, len);
+}
+
+static void check_sitemaps(void)
+{
+    static const struct {
+        const char *text, *want;
+    } maps[] = {
+        {"<urlset><url><loc>a</loc></url></urlset>", "<a"},
+        {"<urlset><url><loc> a&amp;b \n</loc><lastmod>x</lastmod></url></urlset>",
+         "<a&b"},
+        {"<urlset><url><loc><![CDATA[a&amp;b]]></loc></url></urlset>", "<a&amp;b"},
+        {"<s:urlset><s:url><s:loc x='y'>a</s:loc></s:url></s:urlset>", "<a"},
+        {"<sitemapindex><sitemap><loc>a</loc></sitemap></sitemapindex>", "[a"},
+        {"<urlset><!-- <url><loc>a</loc></url> --><url><loc>b</loc></url>", "<b"},
+        {"http://a\r\nhttp://b\n\n", "<http://a<http://b"},
+        {"<urlset><url><loc>a", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        buf b = {0};
+        sitemap_read(maps[i].text, strlen(maps[i].text), keep, &b);
+        buf_byte(&b, 0);
+        ok(!strcmp(b.p, maps[i].want), "sitemap %zu gives '%s'", i, maps[i].want);
+        free(b.p);
+    }
+}
+
+/* ---- addresses
+ * ------------------------------------------------------------------------- */
+
+static void check_addresses(void)
+{
+    static const struct {
+        const char *text;
+        bool is_public;
+    } a[] = {
+        {"8.8.8.8", true},
+        {"0.0.0.0", false},
+        {"10.1.2.3", false},
+        {"11.0.0.0", true},
+        {"100.63.255.255", true},
+        {"100.64.0.0", false},
+        {"100.127.255.255", false},
+        {"100.128.0.0", true},
+        {"127.0.0.1", false},
+        {"127.255.255.255", false},
+        {"128.0.0.1", true},
+        {"169.254.169.254", false},
+        {"172.15.0.1", true},
+        {"172.16.0.1", false},
+        {"172.31.255.255", false},
+        {"172.32.0.0", true},
+        {"192.0.0.1", false},
+        {"192.0.1.1", true},
+        {"192.0.2.1", false},
+        {"192.168.0.1", false},
+        {"192.169.0.1", true},
+        {"198.18.0.1", false},
+        {"198.20.0.1", true},
+        {"203.0.113.9", false},
+        {"224.0.0.1", false},
+        {"240.0.0.1", false},
+        {"255.255.255.255", false},
+        {"::", false},
+        {"::1", false},
+        {"::ffff:8.8.8.8", true},
+        {"::ffff:10.0.0.1", false},
+        {"::8.8.8.8", false},
+        {"64:ff9b::808:808", true},
+        {"64:ff9b::7f00:1", false},
+        {"100::1", false},
+        {"2001:4860:4860::8888", true},
+        {"2001:db8::1", false},
+        {"2001::1", false},
+        {"2002:7f00:1::", false},
+        {"2002:808:808::", true},
+        {"2a00:1450::1", true},
+        {"3fff::1", false},
+        {"3fff:1000::1", true},
+        {"fc00::1", false},
+        {"fd12::1", false},
+        {"fe80::1", false},
+        {"ff02::1", false},
+    };
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+        struct sockaddr_storage ss = {0};
+        struct sockaddr_in *in = (void *)&ss;
+        struct sockaddr_in6 *in6 = (void *)&ss;
+        if (inet_pton(AF_INET, a[i].text, &in->sin_addr) == 1)
+            ss.ss_family = AF_INET;
+        else if (inet_pton(AF_INET6, a[i].text, &in6->sin6_addr) == 1)
+            ss.ss_family = AF_INET6;
+        ok(addr_is_public((void *)&ss) == a[i].is_public, "%s is %s", a[i].text,
+           a[i].is_public ? "public" : "not public");
+    }
+}
+
+/* ---- scope
+ * ------------------------------------------------------------------------------- */
+
+static int verdict(const scope *s, const char *text)
+{
+    char out[URL_ROOM];
+    url u;
+    return url_normalise(text, strlen(text), out, sizeof out, &u) < 0
+               ? -1
+               : (int)scope_check(s, &u, NULL);
+}
+
+static void check_scope(void)
+{
+    char out[URL_ROOM];
+    url u;
+    config c = {.max_url = 100};
+    scope *s = scope_new(&c);
+    url_normalise("https://www.example.co.uk/", 26, out, sizeof out, &u);
+    scope_add(s, &u);
+    ok(verdict(s, "http://www.example.co.uk/a") == SCOPE_IN,
+       "http and https are one place");
+    ok(verdict(s, "http://www.example.co.uk:8080/a") == SCOPE_ELSEWHERE,
+       "another port is elsewhere");
+    ok(verdict(s, "http://example.co.uk/") == SCOPE_ELSEWHERE,
+       "another host is elsewhere");
+    ok(verdict(s, "ftp://www.example.co.uk/") == SCOPE_ELSEWHERE, "ftp is elsewhere");
+    ok(verdict(s, "http://u@www.example.co.uk/") == SCOPE_ELSEWHERE,
+       "addresses with a user are not followed");
+    ok(verdict(s, "http://www.example.co.uk/a/a/a/b") == SCOPE_IN,
+       "three times is no trap");
+    ok(verdict(s, "http://www.example.co.uk/a/a/a/a") == SCOPE_TRAP,
+       "four times is one");
+    ok(verdict(s, "http://www.example.co.uk/a/b/a/b/a/b/a/b/") == SCOPE_TRAP,
+       "also of two segments");
+    ok(verdict(s, "http://www.example.co.uk/x/a/b/c/a/b/c/a/b/c/a/b/c/i.html") ==
+           SCOPE_TRAP,
+       "also of three, with a file behind");
+    ok(verdict(s, "http://www.example.co.uk/a/aa/a/aa/aaa/a") == SCOPE_IN,
+       "segments are compared whole");
+    char long_url[200] = "http://www.example.co.uk/";
+    memset(long_url + 25, 'x', 76);
+    ok(verdict(s, long_url) == SCOPE_TRAP, "longer than --max-url");
+    scope_free(s);
+
+    c.scope = SCOPE_DOMAIN;
+    s = scope_new(&c);
+    scope_add(s, &u);
+    ok(verdict(s, "http://example.co.uk/") == SCOPE_IN,
+       "--domain takes the registered domain");
+    ok(verdict(s, "http://a.b.example.co.uk:81/") == SCOPE_IN, "and all below it");
+    ok(verdict(s, "http://other.co.uk/") == SCOPE_ELSEWHERE,
+       "co.uk is nobody's domain");
+    ok(verdict(s, "http://notexample.co.uk/") == SCOPE_ELSEWHERE,
+       "ends of words do not count");
+    scope_free(s);
+}
+
+/* ---- queues
+ * ------------------------------------------------------------------------------- */
+
+static void check_backlog(void)
+{
+    enum { QUEUES = 5 };
+    spill *s = spill_new("/tmp");
+    backlog q[QUEUES] = {0};
+    uint64_t in[QUEUES] = {0}, out[QUEUES] = {0}, x = 12345;
+    bool good = true;
+    for (int i = 0; i < 400000; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        unsigned k = (unsigned)(x >> 33) % QUEUES;
+        /* Phases of filling and of emptying, so that blocks go to the file and back. */
+        bool push = (x >> 50) % 16 < ((i / 50000) % 2 ? 4u : 12u);
+        uint64_t got;
+        if (push)
+            backlog_push(&q[k], s, in[k]++ * QUEUES + k);
+        else if (backlog_pop(&q[k], s, &got))
+            good = good && got == out[k]++ * QUEUES + k;
+        else
+            good = good && in[k] == out[k];
+        good = good && q[k].count == in[k] - out[k];
+    }
+    for (unsigned k = 0; k < QUEUES; k++) {
+        uint64_t got;
+        while (backlog_pop(&q[k], s, &got))
+            good = good && got == out[k]++ * QUEUES + k;
+        good = good && in[k] == out[k];
+        backlog_free(&q[k], s);
+    }
+    ok(good, "five queues in one file: first in, first out, over 400,000 steps");
+    note("the file grew to %llu bytes", (unsigned long long)spill_bytes(s));
+    spill_free(s);
+}
+
+/* ---- the log
+ * ------------------------------------------------------------------------------ */
+
+typedef struct seen_log {
+    uint64_t groups, entries, done, sum;
+} seen_log;
+
+static void on_group(void *ctx, const group *g)
+{
+    seen_log *l = ctx;
+    l->groups++;
+    l->done += g->has_done ? g->done_id : 0;
+}
+
+static void on_entry(void *ctx, const group *g, uint64_t id, uint64_t at,
+                     const char *text, size_t len)
+{
+    seen_log *l = ctx;
+    (void)g;
+    l->entries++;
+    l->sum += id + at + seen_hash_seeded(0, text, len);
+}
+
+static void check_log(void)
+{
+    char dir[] = "/tmp/seen-parts.XXXXXX", path[100], text[400];
+    if (!mkdtemp(dir))
+        return;
+    frontier *f = frontier_create(dir, 42);
+    uint64_t at[500], id, sum = 0, outputs[FRONTIER_OUTPUTS] = {1, 2, 3};
+    bool good = true;
+    entry *e = kit_alloc(sizeof *e);
+    for (unsigned i = 0; i < 500; i++) {
+        group g = {.kind = GROUP_PAGE,
+                   .has_done = i > 0,
+                   .done_id = i / 2,
+                   .done_at = i ? at[i / 2] : 0,
+                   .status = 200,
+                   .size = i * 1000,
+                   .depth = i % 7,
+                   .hops = i % 3,
+                   .type = "text/odd"};
+        strcpy(g.origin, "http://example.org");
+        frontier_begin(f, &g);
+        /* Every fifth is of another host; lengths cross what one read takes. */
+        int n =
+            snprintf(text, sizeof text, "http://%s/%u/%0*u",
+                     i % 5 ? "example.org" : "other.example", i, 1 + (int)(i % 300), i);
+        at[i] = frontier_add(f, text, (size_t)n, &id);
+        sum += id + at[i] + seen_hash_seeded(0, text, (size_t)n);
+        frontier_end(f);
+        good = good && id == i;
+        if (i % 37 == 36)
+            frontier_commit(f, outputs, false);
+        for (unsigned k = i > 20 ? i - 20 : 0; k <= i; k++) {
+            frontier_read(f, at[k], e);
+            n = snprintf(text, sizeof text, "http://%s/%u/%0*u",
+                         k % 5 ? "example.org" : "other.example", k, 1 + (int)(k % 300),
+                         k);
+            good = good && e->id == k && e->depth == k % 7 && e->hops == k % 3 &&
+                   e->len == (size_t)n && !memcmp(e->text, text, e->len) &&
+                   e->parent_at == (k ? at[k / 2] : 0);
+        }
+    }
+    ok(good, "entries are read back, before and after their batch is written");
+    outputs[1] = 1ull << 40;
+    frontier_commit(f, outputs, true);
+    frontier_close(f);
+    f = frontier_open(dir, false);
+    seen_log l = {0};
+    walker w = {on_group, on_entry, &l};
+    frontier_walk(f, &w);
+    ok(frontier_count(f) == 500 && l.groups == 500 && l.entries == 500 && l.sum == sum,
+       "a walk through the log meets all groups and entries");
+    ok(frontier_outputs(f)[1] == 1ull << 40 && frontier_cut(f) == 0,
+       "the outputs' sizes are those of the last commit");
+    frontier_close(f);
+    /* A flipped bit in the last batch makes it no batch. */
+    snprintf(path, sizeof path, "%s/frontier.log", dir);
+    FILE *file = fopen(path, "r+");
+    fseek(file, -10, SEEK_END);
+    int c = fgetc(file);
+    fseek(file, -10, SEEK_END);
+    fputc(c ^ 4, file);
+    fclose(file);
+    f = frontier_open(dir, false);
+    ok(frontier_cut(f) > 0 && frontier_count(f) == 500 - 500 % 37,
+       "a batch whose checksum does not fit is cut off");
+    frontier_close(f);
+    unlink(path);
+    rmdir(dir);
+    free(e);
+}
+
+int main(void)
+{
+    check_pages();
+    check_robots();
+    check_sitemaps();
+    check_addresses();
+    check_scope();
+    check_backlog();
+    check_log();
+    return done();
+}

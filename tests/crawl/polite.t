@@ -1,0 +1,22 @@
+#!/bin/bash
+# polite.t - one request at a time, with pauses, and only where it is allowed.
+. "$(dirname "$0")/lib.sh"
+start_site --pages 60 --hosts 3 --wait 4
+$crawl --allow-private --quiet --delay 0 --any-host "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(report | sed -n 's/.*busiest \([0-9]*\).*/\1/p')" 1 "one connection to a host by default"
+is "$(report | sed -n 's/^robots \([0-9]*\).*/\1/p')" 3 "robots.txt is asked once of each host"
+$crawl --allow-private --quiet --delay 0 --any-host --per-host 5 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+[ "$(report | sed -n 's/.*busiest \([0-9]*\).*/\1/p')" -le 5 ]
+ok $? "--per-host 5: never more than five"
+stop_site
+
+start_site --pages 8
+from=$(date +%s%N)
+$crawl --allow-private --quiet --delay 0.1 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+took=$((($(date +%s%N) - from) / 1000000))
+[ $took -ge 800 ]
+ok $? "--delay 0.1: nine requests to a host take at least eight pauses"
+echo "# $took ms"
+all_once "and all pages are there"
+stop_site
+plan

@@ -1,0 +1,84 @@
+#!/bin/bash
+# resume.t - a crawl killed at any moment goes on and loses nothing.
+. "$(dirname "$0")/lib.sh"
+RANDOM=7
+fast="--allow-private --delay 0 --quiet"
+
+start_site --pages 6000 --hosts 5 --spell --wait 3
+at_once=40
+$crawl $fast --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
+    --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
+kills=0
+while [ $kills -lt 20 ]; do
+    pid=$!
+    sleep "0.0$((RANDOM % 90 + 10))"
+    kill -9 $pid 2>/dev/null && kills=$((kills + 1))
+    wait $pid 2>/dev/null
+    $crawl --resume "$dir/c" &
+done
+wait $!
+is $? 0 "killed 20 times, the crawl comes to its end"
+r=$(report)
+is "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')" \
+    "pages 6000 missing 0
+redirects missing 0
+unknown 0" "no page and no redirect is missing"
+again=$(($(echo "$r" | sed -n 's/.*again \([0-9]*\).*/\1/p' | paste -sd+)))
+echo "# $again pages were fetched again after 20 kills, $at_once connections"
+# In flight is what was asked and not yet committed: the connections, and what they
+# brought in the 20 ms between two commits (each answer takes 3 ms or more).
+[ "$again" -le $((20 * at_once * 8)) ]
+ok $? "only pages in flight are fetched again"
+is "$(cut -f1 "$dir/pages" | sort | uniq -d | wc -l)" 0 "no page stands twice in the output"
+is "$(cut -f1 "$dir/pages" | grep -cE '/p/|/q\?')" 6000 "and all of them do"
+is "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: response')" "$(wc -l <"$dir/pages")" \
+    "the archive has each of them once, too"
+is "$($crawl --list "$dir/c" | cut -f1,2,4 | sort)" "$(cut -f1,2,4 "$dir/pages" | sort)" \
+    "--list prints the same from the log"
+is "$($crawl --list "$dir/c" --json | perl -MJSON::PP -ne '$n += decode_json($_)->{status} == 200;
+    END { print $n }')" 6000 "also as JSON"
+before=$(report | sed -n 's/.*answered //p')
+$crawl --resume "$dir/c"
+is "$(report | sed -n 's/.*answered //p')" "$before" "resuming a finished crawl asks for nothing"
+stop_site
+
+# A torn end, at every length of the last batch.
+start_site --pages 40
+$crawl $fast --dir "$dir/t" "http://127.0.0.1:$port/p/0.html"
+size=$(stat -c %s "$dir/t/frontier.log")
+bad=0
+for cut in $(seq 1 7 400); do
+    cp -r "$dir/t" "$dir/u"
+    truncate -s $((size - cut)) "$dir/u/frontier.log"
+    $crawl --resume "$dir/u" 2>/dev/null || bad=$((bad + 1))
+    [ "$($crawl --list "$dir/u" | cut -f1 | sort -u | wc -l)" = 40 ] || bad=$((bad + 1))
+    [ "$($crawl --list "$dir/u" | wc -l)" = 40 ] || bad=$((bad + 1))
+    rm -r "$dir/u"
+done
+is $bad 0 "a log cut anywhere near its end goes on to the same 40 pages"
+cp -r "$dir/t" "$dir/u"
+printf 'x' | dd of="$dir/u/frontier.log" bs=1 seek=20 conv=notrunc 2>/dev/null
+$crawl --resume "$dir/u" 2>"$dir/err"
+is "$? $(grep -c 'not the log of a crawl' "$dir/err")" "2 1" "a damaged header is refused"
+$crawl $fast --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
+is "$? $(grep -c 'holds a crawl already' "$dir/err")" "2 1" "a second crawl in one folder is refused"
+$crawl --resume "$dir/none" 2>"$dir/err"
+is $? 2 "resuming nothing is refused"
+stop_site
+
+# Ctrl-C.
+start_site --pages 4000 --wait 5
+$crawl --allow-private --delay 0 --dir "$dir/s" --out "$dir/spages" "http://127.0.0.1:$port/p/0.html" \
+    2>"$dir/err" &
+pid=$!
+while [ "$(report | sed -n 's/.*answered //p')" -lt 100 ]; do sleep 0.05; done
+kill -INT $pid
+wait $pid
+is "$? $(grep -c 'resume' "$dir/err")" "130 1" "Ctrl-C stops with status 130 and says how to go on"
+before=$(report | sed -n 's/.*answered //p; s/.*again \([0-9]*\) most.*/\1/p')
+$crawl --resume "$dir/s" --per-host 20 --quiet
+r=$(report)
+is "$(echo "$r" | sed -n 's/^pages //p')" "4000 missing 0 twice 0 again 0 most 1" \
+    "after a clean stop not one page is fetched again"
+stop_site
+plan

@@ -1,0 +1,109 @@
+#!/bin/bash
+# site.t - every page of a site exactly once, and nothing else.
+. "$(dirname "$0")/lib.sh"
+fast="--allow-private --delay 0 --quiet"
+
+start_site --pages 3000
+$crawl $fast "http://127.0.0.1:$port/" >"$dir/out"
+is $? 0 "a crawl that ends leaves with status 0"
+all_once "3,000 pages of one host, each asked once"
+is "$(wc -l <"$dir/out")" 3001 "one line for each page and for the redirect before them"
+is "$(cut -f1 "$dir/out" | sort | uniq -d | wc -l)" 0 "no page is listed twice"
+stop_site
+
+for engine in curl; do
+    start_site --pages 2000 --hosts 7 --spell
+    hosts=$(for h in 2 3 4 5 6 7; do echo "--host 127.0.0.$h:$port"; done)
+    $crawl $fast --engine $engine --per-host 3 $hosts "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+    all_once "14 spellings, 7 hosts, redirects: each page and redirect once ($engine)"
+    stop_site
+done
+
+start_site --pages 2000 --hosts 3 --spell
+$crawl $fast --exact --any-host --per-host 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+all_once "the same with exact fingerprints, anywhere"
+stop_site
+
+start_site --pages 2000 --hosts 3 --spell
+$crawl $fast "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(cut -f1 "$dir/out" | grep -vc "^http://127.0.0.1:$port/")" 0 \
+    "without --host or --domain only the seed's host is asked"
+is "$(report | grep -c 'outside 0')" 1 "and no other was"
+stop_site
+
+# Pages within three links, by breadth-first search over the formula.
+near=$(perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
+    while (defined(my $i = shift @q)) { next if $d{$i} == $max;
+        for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
+            next if $j >= $n || exists $d{$j}; $d{$j} = $d{$i} + 1; push @q, $j } }
+    print join "\n", map { $_ . "\t" . $d{$_} } sort { $a <=> $b } keys %d')
+start_site --pages 3000 --hosts 5
+$crawl $fast --any-host --per-host 3 --depth 3 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/out" | sort -n)" \
+    "$near" "--depth 3: the pages within three links, each with its least depth"
+$crawl $fast --any-host --max-pages 100 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(wc -l <"$dir/out")" 100 "--max-pages 100 stops after exactly 100"
+$crawl $fast --any-host --host-pages 10 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(awk -F'\t' '$2 == 200' "$dir/out" | wc -l)" 50 "--host-pages 10: ten of each of five hosts"
+$crawl $fast --any-host --include '/p/[0-9]*[02468]\.html$' --exclude '/p/1' \
+    "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+is "$(cut -f1 "$dir/out" | grep -cvE '/p/[02-9][0-9]*[02468]\.html$|/p/[02468].html$')" 0 \
+    "--include and --exclude pick addresses"
+[ "$(wc -l <"$dir/out")" -gt 100 ]
+ok $? "and leave many"
+$crawl $fast --host "127.0.0.2:$port" --json --out "$dir/out" "http://127.0.0.1:$port/p/0.html" \
+    >"$dir/json"
+is "$(perl -MJSON::PP -e 'local $/; my $j = decode_json(<>); print join " ", $j->{pages},
+    $j->{fetched}, $j->{hosts}, $j->{queued}, $j->{status}{"2xx"}, $j->{finished} ? 1 : 0' \
+    "$dir/json")" "1200 1200 2 0 1200 1" "--json counts what was done"
+stop_site
+
+start_site --pages 200 --spell --odd
+seed="http://127.0.0.1:$port/p/0.html"
+for engine in curl; do
+    [ $engine = curl ] || start_site --pages 200 --spell --odd
+    seed="http://127.0.0.1:$port/p/0.html"
+    $crawl $fast --engine $engine --retries 2 --retry-wait 0.02 --max-body 1M --sitemaps \
+        "$seed" >"$dir/out"
+    all_once "traps, loops, rules, broken, slow and endless answers, sitemaps ($engine)" '?sitemaps'
+    is "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)" \
+        "1 broken 1 redirects 2 robots 2 truncated" "each failure has its name ($engine)"
+    [ $engine = curl ] || stop_site
+done
+
+# Private addresses, by number, by name, by redirect, by spelling.
+for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://[::ffff:127.0.0.1]:$port/" \
+    "http://inner.example:$port/" "http://localhost:$port/"; do
+    before=$(report | sed -n 's/.*answered //p')
+    $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" "$where" >"$dir/out"
+    is "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')" "0	private $before" \
+        "without --allow-private, ${where%%:"$port"*} is not connected to"
+done
+stop_site
+
+start_site --pages 300 --spell
+$crawl $fast --domain --resolve "a.example.com:$port:127.0.0.1" \
+    --resolve "b.a.example.com:$port:127.0.0.1" --max-pages 3 "http://a.example.com:$port/" >"$dir/out"
+is "$(wc -l <"$dir/out")" 2 "a name that --resolve knows; links elsewhere stay elsewhere"
+
+# Outputs.
+$crawl $fast --out "$dir/pages" --jsonl --links "$dir/links" --warc "$dir/a.warc.gz" \
+    --bodies "$dir/bodies" "http://127.0.0.1:$port/p/0.html"
+is "$(perl -MJSON::PP -ne 'my $j = decode_json($_); $n++ if $j->{status} == 200 && $j->{url} =~ m{^http}
+    && $j->{type} eq "text/html" && -s "'"$dir/bodies/"'$j->{body}" == $j->{size};
+    END { print $n }' "$dir/pages")" 300 "--jsonl: 300 objects, each body in its file"
+is "$(awk -F'\t' 'NF != 3' "$dir/links" | wc -l)" 0 "--links: from, to, kind"
+pages=$(wc -l <"$dir/pages")
+is "$(gzip -dc "$dir/a.warc.gz" | perl -e 'local $/; $_ = <>; my %n;
+    while (/\GWARC\/1\.1\r\n(.*?)\r\n\r\n/gcs) { my $h = $1; my ($l) = $h =~ /^Content-Length: (\d+)/m;
+        my ($t) = $h =~ /^WARC-Type: (\w+)/m; $n{$t}++; my $b = substr $_, pos, $l;
+        if ($t eq "response") { my ($cl) = $b =~ /^Content-Length: (\d+)/mi; my ($body) = $b =~ /\r\n\r\n(.*)/s;
+            $n{bad}++ if $cl != length $body }
+        pos = pos() + $l; /\G\r\n\r\n/gc or last }
+    $n{rest}++ if pos != length; print join " ", map { "$_=$n{$_}" } sort keys %n')" \
+    "request=$pages response=$pages warcinfo=1" "--warc: a request and a response for each page"
+members=$(perl -MIO::Uncompress::Gunzip -e 'my $z = IO::Uncompress::Gunzip->new(shift); my $n = 1;
+    do { 1 while $z->read(my $b, 65536) > 0 } while $z->nextStream() == 1 && ++$n; print $n' "$dir/a.warc.gz")
+is "$members" $((2 * pages + 1)) "and each record is a gzip member of its own"
+stop_site
+plan
