@@ -2,6 +2,7 @@
  *
  * New keys go to the newest link, questions to all of them; a full link is followed
  * by a larger one with half its error rate. A key is hashed once for all links. */
+#include "foreign/modulo.h"
 #include "foreign/redis_chain.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -21,7 +22,7 @@
 
 typedef struct link {
     uint8_t *data;
-    uint64_t bits, modulus, size, entries;
+    uint64_t bits, modulus, inverse, size, entries;
     double error, bpe;
     uint32_t hashes;
     uint8_t n2;
@@ -41,6 +42,7 @@ struct seen_bf {
 static void modulus_set(link *l)
 {
     l->modulus = l->n2 ? (uint64_t)1 << l->n2 : l->bits;
+    l->inverse = sn_inverse(l->modulus);
 }
 
 /* The numbers of a link for E entries at error R; no memory yet. */
@@ -246,7 +248,7 @@ static pair hash_of(const seen_bf *f, const void *key, size_t len)
 static bool link_has(const link *l, pair h)
 {
     for (uint32_t i = 0; i < l->hashes; i++) {
-        uint64_t at = (h.a + i * h.b) % l->modulus;
+        uint64_t at = sn_modulo(h.a + i * h.b, l->modulus, l->inverse);
         if (!(l->data[at >> 3] >> (at & 7) & 1))
             return false;
     }
@@ -284,7 +286,7 @@ int seen_bf_add(seen_bf *f, const void *key, size_t len)
     }
     link *l = &f->links[f->n - 1];
     for (uint32_t i = 0; i < l->hashes; i++) {
-        uint64_t at = (h.a + i * h.b) % l->modulus;
+        uint64_t at = sn_modulo(h.a + i * h.b, l->modulus, l->inverse);
         l->data[at >> 3] |= (uint8_t)(1u << (at & 7));
     }
     l->size++;

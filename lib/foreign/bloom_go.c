@@ -25,7 +25,7 @@ static uint64_t next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
     uint64_t base = i % 2 ? s->b : s->a;
     uint64_t step = (i + i % 2) % 4 / 2 ? s->d : s->c;
-    return (base + i * step) % f->bits.m;
+    return sn_bits_mod(&f->bits, base + i * step);
 }
 
 static uint64_t set_len(const uint8_t *p, bool little)
@@ -60,7 +60,9 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
 
 static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
-    return sn_scan_add(f, keys, n, dup, rc, start, next, grow);
+    if (f->bits.have >= sn_bytes_of(f->bits.m))
+        return sn_scan_add(f, keys, n, dup, start, next);
+    return sn_scan_grow(f, keys, n, dup, rc, start, next, grow);
 }
 
 static int open_as(sn_foreign *f, bool little)

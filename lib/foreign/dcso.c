@@ -21,7 +21,7 @@ static sn_state start(const sn_foreign *f, const void *key, size_t len)
 static uint64_t next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
     s->a = s->a * G % P;
-    return s->a % f->bits.m;
+    return sn_bits_mod(&f->bits, s->a);
 }
 
 static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
@@ -32,7 +32,7 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
 /* N in the header counts the adds that set a bit. */
 static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
-    size_t taken = sn_scan_add(f, keys, n, dup, rc, start, next, NULL);
+    size_t taken = sn_scan_add(f, keys, n, dup, start, next);
     if (f->dirty)
         sn_put64(f->file + 40, f->added);
     return taken;

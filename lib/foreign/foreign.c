@@ -1,6 +1,7 @@
 /* foreign.c - the formats by name and by their bytes; what they have in common. */
 #include "foreign/foreign.h"
 #include "foreign/keytype.h"
+#include "foreign/modulo.h"
 #include "foreign/raw.h"
 #include "base/bytes.h"
 #include "kind/kind.h"
@@ -153,6 +154,7 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
         sn_foreign_free(f);
         return rc;
     }
+    f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
     return SEEN_OK;
 }
@@ -179,6 +181,7 @@ int sn_foreign_new(const char *name, const seen_params *params,
         /* The checks speak of a file's fields; here they were arguments. */
         return rc == SEEN_EFORMAT ? SEEN_EINVAL : rc;
     }
+    f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
     return SEEN_OK;
 }

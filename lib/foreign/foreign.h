@@ -57,6 +57,7 @@ typedef struct sn_bits {
     uint8_t *at;
     uint64_t have; /* bytes there; what lies beyond reads as 0 */
     uint64_t m;    /* modulus */
+    uint64_t inverse; /* of m, for sn_bits_mod; set after opening */
     uint32_t k;
     uint8_t flip_byte, flip_bit;
 } sn_bits;

@@ -21,7 +21,7 @@ static sn_state start(const sn_foreign *f, const void *key, size_t len)
 /* MURMUR128_MITZ_64: masked to 63 bits, then the modulus. */
 static uint64_t next64(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return ((s->a + i * s->b) & INT64_MAX) % f->bits.m;
+    return sn_bits_mod(&f->bits, (s->a + i * s->b) & INT64_MAX);
 }
 
 /* MURMUR128_MITZ_32: the halves of the first word; probes are numbered from 1, and a
@@ -29,7 +29,7 @@ static uint64_t next64(const sn_foreign *f, sn_state *s, uint32_t i)
 static uint64_t next32(const sn_foreign *f, sn_state *s, uint32_t i)
 {
     uint32_t c = (uint32_t)s->a + (i + 1) * (uint32_t)(s->a >> 32);
-    return (c >> 31 ? ~c : c) % f->bits.m;
+    return sn_bits_mod(&f->bits, c >> 31 ? ~c : c);
 }
 
 static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
@@ -43,8 +43,8 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
 static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
     if (f->rule == SN_RULE_MITZ64)
-        return sn_scan_add(f, keys, n, dup, rc, start, next64, NULL);
-    return sn_scan_add(f, keys, n, dup, rc, start, next32, NULL);
+        return sn_scan_add(f, keys, n, dup, start, next64);
+    return sn_scan_add(f, keys, n, dup, start, next32);
 }
 
 static uint32_t words_of(const uint8_t *p)

@@ -18,7 +18,7 @@ static sn_state start(const sn_foreign *f, const void *key, size_t len)
 
 static uint64_t next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return (uint32_t)(s->a + i * s->b) % f->bits.m;
+    return sn_bits_mod(&f->bits, (uint32_t)(s->a + i * s->b));
 }
 
 bool sn_leveldb_match(const uint8_t *filter, uint64_t len, const void *key, size_t klen)
@@ -30,6 +30,7 @@ bool sn_leveldb_match(const uint8_t *filter, uint64_t len, const void *key, size
         return true;
     f.bits.have = len - 1;
     f.bits.m = (len - 1) * 8;
+    f.bits.inverse = sn_inverse(f.bits.m);
     f.bits.k = filter[len - 1];
     return sn_probe_all(&f, start(&f, key, klen), next);
 }
@@ -50,7 +51,7 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
 static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
     if (f->bits.m)
-        return sn_scan_add(f, keys, n, dup, rc, start, next, NULL);
+        return sn_scan_add(f, keys, n, dup, start, next);
     *rc = sn_fail(SEEN_EKIND, f->len < 2 ? "the filter has no bits"
                                          : "the filter's k is reserved for other encodings");
     return 0;

@@ -21,12 +21,12 @@ static sn_state start(const sn_foreign *f, const void *key, size_t len)
 
 static uint64_t next2(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return (s->a + i * s->b) % f->bits.m;
+    return sn_bits_mod(&f->bits, s->a + i * s->b);
 }
 
 static uint64_t next1(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return (uint32_t)(s->a + i * s->b) % f->bits.m;
+    return sn_bits_mod(&f->bits, (uint32_t)(s->a + i * s->b));
 }
 
 SN_PROBES(two, start, next2)

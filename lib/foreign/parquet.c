@@ -37,13 +37,14 @@ int sn_sbbf_header(const uint8_t *p, uint64_t len, uint64_t *head, uint64_t *byt
     int64_t size = 0;
     int rc = SEEN_OK;
     for (int type; rc == SEEN_OK && (type = sn_thrift_field(&t, &id)) > 0;) {
-        if (id == 1 && type == SN_T_I32)
-            size = sn_thrift_int(&t);
-        else if (id >= 2 && id <= 4 && type == SN_T_STRUCT)
-            rc = union_is_one(&t, names[id]);
-        else
+        bool known = id == 1 ? type == SN_T_I32 : id <= 4 && type == SN_T_STRUCT;
+        if (!known)
             sn_thrift_skip(&t, type);
-        have |= id <= 4 ? 1u << id : 0;
+        else if (id == 1)
+            size = sn_thrift_int(&t);
+        else if (id)
+            rc = union_is_one(&t, names[id]);
+        have |= known ? 1u << id : 0;
     }
     if (rc < 0)
         return rc;

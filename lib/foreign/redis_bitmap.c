@@ -48,8 +48,8 @@ static size_t bitmap_add(sn_foreign *f, const seen_key *keys, size_t n, bool *du
                          int *rc)
 {
     if (f->rule == SN_RULE_MMH3_SIGNED)
-        return sn_scan_add(f, keys, n, dup, rc, key_start, signed_next, sn_raw_grow);
-    return sn_scan_add(f, keys, n, dup, rc, key_start, unsigned_next, sn_raw_grow);
+        return sn_scan_grow(f, keys, n, dup, rc, key_start, signed_next, sn_raw_grow);
+    return sn_scan_grow(f, keys, n, dup, rc, key_start, unsigned_next, sn_raw_grow);
 }
 
 static int bitmap_open(sn_foreign *f, const seen_params *params)
@@ -103,7 +103,7 @@ static void scrapy_has(const sn_foreign *f, const seen_key *keys, size_t n, bool
 static size_t scrapy_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
                          int *rc)
 {
-    size_t taken = sn_scan_add(f, keys, n, dup, rc, key_start, scrapy_next, sn_raw_grow);
+    size_t taken = sn_scan_grow(f, keys, n, dup, rc, key_start, scrapy_next, sn_raw_grow);
     for (size_t i = 0; i < taken; i++)
         dup[i] &= keys[i].len > 0;
     return taken;

@@ -19,7 +19,7 @@ static sn_state fnv_start(const sn_foreign *f, const void *key, size_t len)
 /* Wraps at 2^32 before the modulus. */
 static uint64_t fnv_next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return (uint32_t)(s->a + i * s->b) % f->bits.m;
+    return sn_bits_mod(&f->bits, (uint32_t)(s->a + i * s->b));
 }
 
 SN_PROBES(fnv, fnv_start, fnv_next)
@@ -59,7 +59,7 @@ static sn_state crc_start(const sn_foreign *f, const void *key, size_t len)
 /* Probes are numbered from 1; 64 bits, no wrap. */
 static uint64_t crc_next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
-    return (s->a + (i + (uint64_t)1) * (s->a >> 16)) % f->bits.m;
+    return sn_bits_mod(&f->bits, s->a + (i + (uint64_t)1) * (s->a >> 16));
 }
 
 SN_PROBES(crc, crc_start, crc_next)
