@@ -18,11 +18,11 @@
 BUILD ?= build
 CC ?= cc
 CFLAGS ?= -O2 -g
-WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter -Wno-missing-field-initializers
 STD = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 CPPFLAGS += -Iinclude
 # No fused multiply-add: the sizes of foreign filters must come out as theirs do.
-ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -ffp-contract=off $(SAN_FLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffp-contract=off $(SAN_FLAGS)
 ifdef SAN
 SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
@@ -73,6 +73,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/%.c=$(BUILD)/tests/%.t)
 TESTS += $(UNIT_BIN) $(sort $(wildcard tests/*.t tests/*/*.t))
 FUZZERS += $(basename $(notdir $(wildcard tests/fuzz/*.c)))
+BENCH_LIBS_filter_speed = -lbloom -lleveldb
 BENCHES += $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 INSTALL_MAN += $(wildcard docs/man/*.[1-8])

@@ -5,32 +5,13 @@
  * where a window that is filled and emptied would let it wait. Equal keys may share
  * a batch, so groups and the keys in them are tested and set strictly in order;
  * prefetching early is safe, it moves no bits. */
-#include "filter/filter.h"
+#include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "hash/hash.h"
-#include "hash/oldhash.h"
 #include <string.h>
 
 #define GROUP 16
 #define WINDOW 64
-
-static inline uint64_t key_hash(const seen_filter *f, const void *key, size_t len)
-{
-    return f->xxh64 ? sn_xxh64(key, len, f->seed) : sn_hash(f->seed, key, len);
-}
-
-static inline uint64_t added_now(const sn_layer *l)
-{
-    return __atomic_load_n(&l->added, __ATOMIC_RELAXED);
-}
-
-/* Keys that the newest layer may still take. */
-static inline uint64_t room(const sn_layer *l)
-{
-    uint64_t have = added_now(l), cap = l->shape.capacity;
-    return !cap ? UINT64_MAX : cap > have ? cap - have : 0;
-}
 
 static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
 {
@@ -94,7 +75,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
                 at[m++] = (uint8_t)i;
             }
         sn_layer *l = sn_newest(f);
-        uint64_t space = room(l);
+        uint64_t space = sn_room(l);
         size_t offer = m < space ? m : (size_t)space;
         size_t taken = offer ? l->twin->add(l, fresh, offer, hit) : 0;
         for (size_t i = 0; i < taken; i++)
@@ -103,7 +84,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
             return n;
         done = at[taken];
         /* A key that is already in needs no room: a full filter still says so. */
-        if (taken < offer || room(l) == 0) {
+        if (taken < offer || sn_room(l) == 0) {
             if (f->flags & SEEN_FIXED && !multiset) {
                 l->twin->has(l, h + done, 1, hit);
                 if (hit[0]) {
@@ -118,10 +99,10 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
     return done;
 }
 
-static inline size_t add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 {
     sn_layer *l = f->layer;
-    if (f->layers == 1 && room(l) >= n) {
+    if (f->layers == 1 && sn_room(l) >= n) {
         size_t taken = l->twin->add(l, h, n, dup);
         if (taken == n)
             return n;
@@ -147,7 +128,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
                 for (size_t i = 0; i < m; i++)
-                    slot[i] = key_hash(f, keys[ahead + i].data, keys[ahead + i].len);
+                    slot[i] = sn_key_hash(f, keys[ahead + i].data, keys[ahead + i].len);
             if (f->touch)
                 touch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
@@ -155,7 +136,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64
         size_t m = n - behind < GROUP ? n - behind : GROUP;
         const uint64_t *h = keys ? ring + behind % WINDOW : hashes + behind;
         if (into) {
-            size_t taken = add_group(into, h, m, out ? out + behind : ignored);
+            size_t taken = sn_add_group(into, h, m, out ? out + behind : ignored);
             if (taken < m)
                 return behind + taken;
         } else {
@@ -166,190 +147,120 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64
     return n;
 }
 
-/* ---- large adds in the order of memory ---------------------------------------------- */
+/* ---- one layer whose twin fetches ahead by itself ------------------------------------ */
 
-#define BULK_BYTES ((uint64_t)8 << 20)
-#define REGION_BYTES ((uint64_t)256 << 10)
-#define MAX_REGIONS 2048
+/* The hashes of keys, as a line that is cut in front and grows behind. */
+#define LINE 1024
+#define STEP 32
 
-/* Equal prefixes of the hash lie in equal regions of the body, so hashes sorted
- * roughly by prefix touch one region, which fits the cache, after another: twice as
- * fast as the memory's random-access limit. SCRATCH takes CHUNK hashes. */
-static void add_by_region(sn_layer *l, const uint64_t *h, size_t n, uint64_t *scratch)
+static inline void work(const seen_filter *f, seen_filter *into, const uint64_t *h, size_t n,
+                        bool *out, bool ahead)
 {
-    static const size_t STEP = 256;
-    uint32_t shift = 64, regions = 1;
-    while (regions < MAX_REGIONS && l->len / regions > REGION_BYTES) {
-        regions *= 2;
-        shift--;
+    const sn_twin *t = f->layer->twin;
+    bool ignored[LINE];
+    if (!into) {
+        (ahead ? t->has_ahead : t->has)(f->layer, h, n, out);
+        return;
     }
-    size_t at[MAX_REGIONS + 1] = { 0 };
-    for (size_t i = 0; i < n; i++)
-        at[(h[i] >> shift) + 1]++;
-    for (uint32_t r = 0; r < regions; r++)
-        at[r + 1] += at[r];
-    for (size_t i = 0; i < n; i++)
-        scratch[at[h[i] >> shift]++] = h[i];
-    bool ignored[256];
-    for (size_t i = 0; i < n; i += STEP) {
-        size_t m = n - i < STEP ? n - i : STEP, next = i + STEP;
-        if (next < n)
-            l->twin->touch(l, scratch + next, n - next < STEP ? n - next : STEP);
-        l->twin->add(l, scratch + i, m, ignored);
+    for (size_t i = 0, m; i < n; i += m) {
+        m = out || n - i < LINE ? n - i : LINE;
+        bool *dup = out ? out + i : ignored;
+        if (ahead)
+            t->add_ahead(into->layer, h + i, m, dup);
+        else
+            t->add(into->layer, h + i, m, dup);
     }
 }
 
-/* Adds all N or returns 0 if this is not the way to add them. */
-static size_t add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes, size_t n)
+/* Does all N; the caller has seen to it that one layer has room for them. */
+static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_t *h, size_t n,
+                          bool *out)
 {
-    sn_layer *l = f->layer;
-    if (f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC ||
-        l->len < BULK_BYTES || room(l) < n || n < l->len / 64)
-        return 0;
-    /* As much scratch as the filter itself: several keys a line and chunk. */
-    size_t chunk = l->len / 8 < n ? l->len / 8 : n;
-    uint64_t *scratch = sn_body_alloc(&f->alloc, chunk * 8 * (keys ? 2 : 1));
-    if (!scratch)
-        return 0;
-    for (size_t i = 0; i < n; i += chunk) {
-        size_t m = n - i < chunk ? n - i : chunk;
-        const uint64_t *h = hashes + (keys ? 0 : i);
-        if (keys) {
-            uint64_t *own = scratch + chunk;
-            for (size_t j = 0; j < m; j++)
-                own[j] = key_hash(f, keys[i + j].data, keys[i + j].len);
-            h = own;
+    size_t main = n > SN_AHEAD ? n - SN_AHEAD : 0;
+    f->layer->twin->touch(f->layer, h, n - main);
+    work(f, into, h, main, out, true);
+    work(f, into, h + main, n - main, out ? out + main : NULL, false);
+}
+
+static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys, size_t n,
+                        bool *out)
+{
+    uint64_t line[LINE];
+    size_t from = 0, to = 0, done = 0, hashed = 0;
+    while (done < n) {
+        if (to + STEP > LINE) {
+            memmove(line, line + from, (to - from) * sizeof *line);
+            to -= from;
+            from = 0;
         }
-        add_by_region(l, h, m, scratch);
+        size_t m = n - hashed < STEP ? n - hashed : STEP;
+        for (size_t i = 0; i < m; i++, hashed++)
+            line[to + i] = sn_key_hash(f, keys[hashed].data, keys[hashed].len);
+        if (to - from < SN_AHEAD) /* nothing before them asks for these */
+            f->layer->twin->touch(f->layer, line + to, m);
+        to += m;
+        bool ahead = to - from >= SN_AHEAD + STEP;
+        if (!ahead && hashed < n)
+            continue;
+        m = ahead ? STEP : to - from;
+        work(f, into, line + from, m, out ? out + done : NULL, ahead);
+        from += m;
+        done += m;
     }
-    sn_body_free(&f->alloc, scratch, chunk * 8 * (keys ? 2 : 1));
-    return n;
+}
+
+/* Whether the streams above serve: one layer, too large for the caches, with room. */
+static inline bool streams(const seen_filter *f, bool adding, size_t n)
+{
+    const sn_layer *l = f->layer;
+    return f->layers == 1 && f->touch && n > SN_AHEAD &&
+           (adding ? l->twin->add_ahead && sn_room(l) >= n : l->twin->has_ahead != NULL);
 }
 
 /* ---- public ------------------------------------------------------------------------ */
 
-static inline int may_add(seen_filter *f)
+static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h, size_t n,
+                        bool *dup)
 {
-    if (f->foreign)
-        return sn_outside_refuse(f, "takes no hashes");
-    if (!sn_newest(f)->twin->add)
-        return sn_fail(SEEN_EKIND, "a %s filter is static: build a new one from all keys",
-                       sn_newest(f)->kind->name);
-    return f->map || !f->writable ? sn_may_change(f) : 0;
+    if (sn_may_add(f) < 0)
+        return 0;
+    if (!dup && sn_add_bulk(f, keys, h, n))
+        return n;
+    if (!streams(f, true, n))
+        return roll(f, f, keys, h, n, dup);
+    if (keys)
+        stream_keys(f, f, keys, n, dup);
+    else
+        stream_hashes(f, f, h, n, dup);
+    return n;
 }
 
 size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
 {
     if (f->foreign)
         return sn_outside_add(f, keys, n, dup);
-    if (may_add(f) < 0)
-        return 0;
-    size_t done = dup ? 0 : add_bulk(f, keys, NULL, n);
-    return done ? done : roll(f, f, keys, NULL, n, dup);
+    return add_batch(f, keys, NULL, n, dup);
 }
 
 size_t seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 {
-    if (may_add(f) < 0)
-        return 0;
-    size_t done = dup ? 0 : add_bulk(f, NULL, h, n);
-    return done ? done : roll(f, f, NULL, h, n, dup);
+    return add_batch(f, NULL, h, n, dup);
 }
 
 void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
 {
     if (f->foreign)
         sn_foreign_has(f->foreign, keys, n, found);
+    else if (streams(f, false, n))
+        stream_keys(f, NULL, keys, n, found);
     else
         roll(f, NULL, keys, NULL, n, found);
 }
 
 void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
 {
-    roll(f, NULL, NULL, h, n, found);
-}
-
-uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
-{
-    return key_hash(f, key, len);
-}
-
-uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len)
-{
-    return sn_hash(seed, key, len);
-}
-
-int seen_add_hash(seen_filter *f, uint64_t h)
-{
-    bool dup;
-    int rc = may_add(f);
-    if (rc < 0)
-        return rc;
-    if (add_group(f, &h, 1, &dup) == 1)
-        return dup ? SEEN_DUP : SEEN_NEW;
-    /* Nothing was taken: growing failed, and asking again says why. */
-    return sn_grow(f);
-}
-
-bool seen_has_hash(const seen_filter *f, uint64_t h)
-{
-    bool found = false;
-    for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
-        l->twin->has(l, &h, 1, &found);
-    return found;
-}
-
-int seen_remove_hash(seen_filter *f, uint64_t h)
-{
-    if (f->foreign)
-        return sn_outside_refuse(f, "takes no hashes");
-    if (!sn_newest(f)->kind->remove)
-        return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
-                       sn_newest(f)->kind->name);
-    int rc = sn_may_change(f);
-    if (rc < 0)
-        return rc;
-    for (sn_layer *l = sn_newest(f); l >= f->layer; l--)
-        if (l->kind->remove(l, h))
-            return 1;
-    f->missed++;
-    return 0;
-}
-
-int seen_add(seen_filter *f, const void *key, size_t len)
-{
-    if (f->foreign)
-        return sn_outside_add_one(f, key, len);
-    return seen_add_hash(f, key_hash(f, key, len));
-}
-
-bool seen_has(const seen_filter *f, const void *key, size_t len)
-{
-    if (f->foreign)
-        return sn_outside_has_one(f, key, len);
-    return seen_has_hash(f, key_hash(f, key, len));
-}
-
-int seen_remove(seen_filter *f, const void *key, size_t len)
-{
-    if (f->foreign)
-        return sn_outside_remove(f, key, len);
-    return seen_remove_hash(f, key_hash(f, key, len));
-}
-
-int seen_add_str(seen_filter *f, const char *s) { return seen_add(f, s, strlen(s)); }
-bool seen_has_str(const seen_filter *f, const char *s) { return seen_has(f, s, strlen(s)); }
-
-int seen_add_u64(seen_filter *f, uint64_t x)
-{
-    uint8_t le[8];
-    sn_put64(le, x);
-    return seen_add(f, le, 8);
-}
-
-bool seen_has_u64(const seen_filter *f, uint64_t x)
-{
-    uint8_t le[8];
-    sn_put64(le, x);
-    return seen_has(f, le, 8);
+    if (streams(f, false, n))
+        stream_hashes(f, NULL, h, n, found);
+    else
+        roll(f, NULL, NULL, h, n, found);
 }

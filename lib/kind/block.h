@@ -20,7 +20,7 @@ static inline uint8_t *sn_block_at(const sn_layer *l, uint64_t h)
 static inline void sn_block_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(sn_block_at(l, h[i]));
+        SN_FETCH(sn_block_at(l, h[i]));
 }
 
 extern const sn_twin sn_block_avx2, sn_block_neon;

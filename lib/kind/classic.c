@@ -132,7 +132,7 @@ static void touch(const sn_layer *l, const uint64_t *h, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint64_t g = h[i];
         for (uint32_t j = 0; j < k; j++, g = sn_remix(g))
-            __builtin_prefetch(l->body + (sn_mulhi(g, m) >> 3));
+            SN_FETCH(l->body + (sn_mulhi(g, m) >> 3));
     }
 }
 

@@ -22,7 +22,7 @@ static inline uint8_t *sn_line_at(const sn_layer *l, uint64_t h)
 static inline void sn_line_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(sn_line_at(l, h[i]));
+        SN_FETCH(sn_line_at(l, h[i]));
 }
 
 /* Twins for k up to 8 and above; NULL where the instructions are not compiled in. */

@@ -40,11 +40,13 @@ T512 static inline __attribute__((always_inline)) __m512i bits512(uint64_t h, un
 }
 
 T512 static inline __attribute__((always_inline)) void
-has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
+has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
     for (size_t i = 0; i < n; i++) {
+        if (ahead)
+            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
         __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
         __m512i bits = bits512(h[i], first, second);
         __m512i missing = _mm512_andnot_si512(line, bits);
@@ -52,13 +54,15 @@ has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
     }
 }
 
-T512 static inline __attribute__((always_inline)) size_t
-add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
+T512 static inline __attribute__((always_inline)) void
+add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
+        if (ahead)
+            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
         uint8_t *p = sn_line_at(l, h[i]);
         __m512i line = _mm512_load_si512(p);
         __m512i bits = bits512(h[i], first, second);
@@ -69,7 +73,6 @@ add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
         fresh += new;
     }
     l->added += fresh;
-    return n;
 }
 
 /* ---- AVX2: a line is two registers ------------------------------------------------ */
@@ -108,10 +111,12 @@ T256 static inline __attribute__((always_inline)) pair bits256(uint64_t h, uint3
 }
 
 T256 static inline __attribute__((always_inline)) void
-has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
+has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     for (size_t i = 0; i < n; i++) {
+        if (ahead)
+            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
         const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
         pair b = bits256(h[i], k, two);
         __m256i missing = _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
@@ -120,12 +125,14 @@ has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two)
     }
 }
 
-T256 static inline __attribute__((always_inline)) size_t
-add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
+T256 static inline __attribute__((always_inline)) void
+add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
+        if (ahead)
+            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
         __m256i *p = (__m256i *)(void *)sn_line_at(l, h[i]);
         pair b = bits256(h[i], k, two);
         __m256i lo = _mm256_load_si256(p), hi = _mm256_load_si256(p + 1);
@@ -138,7 +145,6 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
         fresh += !old;
     }
     l->added += fresh;
-    return n;
 }
 
 /* ---- the four twins ----------------------------------------------------------------- */
@@ -147,15 +153,34 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two)
     target static void has##width##name(const sn_layer *l, const uint64_t *h, size_t n, \
                                         bool *found)                                    \
     {                                                                                   \
-        has##width(l, h, n, found, two);                                                \
+        has##width(l, h, n, found, two, false);                                         \
+    }                                                                                   \
+    target static void has_ahead##width##name(const sn_layer *l, const uint64_t *h,     \
+                                              size_t n, bool *found)                    \
+    {                                                                                   \
+        has##width(l, h, n, found, two, true);                                          \
+    }                                                                                   \
+    target static bool has_one##width##name(const sn_layer *l, uint64_t h)              \
+    {                                                                                   \
+        bool found;                                                                     \
+        has##width(l, &h, 1, &found, two, false);                                       \
+        return found;                                                                   \
     }                                                                                   \
     target static size_t add##width##name(sn_layer *l, const uint64_t *h, size_t n,     \
                                           bool *dup)                                    \
     {                                                                                   \
-        return add##width(l, h, n, dup, two);                                           \
+        add##width(l, h, n, dup, two, false);                                           \
+        return n;                                                                       \
     }                                                                                   \
-    static const sn_twin twin##width##name = { sn_line_touch, has##width##name,         \
-                                               add##width##name };
+    target static void add_ahead##width##name(sn_layer *l, const uint64_t *h, size_t n, \
+                                              bool *dup)                                \
+    {                                                                                   \
+        add##width(l, h, n, dup, two, true);                                            \
+    }                                                                                   \
+    static const sn_twin twin##width##name = {                                          \
+        sn_line_touch,           has##width##name,       add##width##name,              \
+        has_ahead##width##name,  add_ahead##width##name, has_one##width##name,          \
+    };
 
 TWIN(512, one, false, T512)
 TWIN(512, two, true, T512)

@@ -66,6 +66,70 @@ static void batches(seen_kind kind)
     seen_free(f);
 }
 
+static int bytes_equal(void *ctx, const void *p, size_t len)
+{
+    const uint8_t **at = ctx;
+    int rc = memcmp(*at, p, len) ? -1 : 0;
+    *at += len;
+    return rc;
+}
+
+static uint8_t *copy_to;
+static int bytes_copy(void *ctx, const void *p, size_t len)
+{
+    size_t *at = ctx;
+    copy_to = realloc(copy_to, *at + len);
+    memcpy(copy_to + *at, p, len);
+    *at += len;
+    return 0;
+}
+
+/* Large filters fetch ahead and, larger still, add by region: the same bits and answers
+ * as key by key. */
+static void large(seen_kind kind, uint64_t memory, uint64_t n, bool bulk)
+{
+    seen_spec spec = { .kind = kind, .keys = n, .memory = memory };
+    seen_filter *one = make(spec), *many = make(spec);
+    uint64_t *x = malloc(n * 8), wrong = 0, i = 0;
+    seen_key *keys = malloc(n * sizeof *keys);
+    bool *dup = malloc(n), *found = malloc(n);
+    for (i = 0; i < n; i++) {
+        x[i] = i % 7 ? i : i / 3;
+        keys[i] = (seen_key){ &x[i], 8 };
+    }
+    if (bulk) {
+        wrong += seen_add_many(many, keys, n, NULL) != n;
+    } else {
+        size_t step = 1;
+        for (i = 0; i < n; i += step, step = step * 3 % 1009 + 1) {
+            size_t m = n - i < step ? n - i : step;
+            wrong += seen_add_many(many, keys + i, m, dup + i) != m;
+        }
+    }
+    for (i = 0; i < n; i++) {
+        bool d = seen_add(one, &x[i], 8) == SEEN_DUP;
+        wrong += !bulk && d != dup[i];
+    }
+    ok(wrong == 0 && seen_added(one) == seen_added(many),
+       "%s of %llu MB: %s says the same as key by key", seen_kind_name(kind),
+       (unsigned long long)memory >> 20, bulk ? "a bulk add" : "a batch of any length");
+    size_t len = 0;
+    seen_write(one, bytes_copy, &len);
+    const uint8_t *at = copy_to;
+    ok(seen_write(many, bytes_equal, &at) == 0, "and sets the same bits");
+    free(copy_to);
+    copy_to = NULL;
+    for (i = 0; i < n; i++)
+        x[i] = i * 3;
+    seen_has_many(many, keys, n, found);
+    wrong = 0;
+    for (i = 0; i < n; i += 11)
+        wrong += found[i] != seen_has(one, &x[i], 8);
+    ok(wrong == 0, "and finds the same");
+    free(x), free(keys), free(dup), free(found);
+    seen_free(one), seen_free(many);
+}
+
 static void fixed(void)
 {
     seen_filter *f = make((seen_spec){ .keys = 100, .error = 1e-6, .flags = SEEN_FIXED });
@@ -199,6 +263,12 @@ int main(void)
         batches(kinds[i]);
         copy_and_merge(kinds[i]);
     }
+    large(SEEN_LINE, 1 << 20, 200000, false);
+    large(SEEN_BLOCK, 1 << 20, 200000, false);
+    large(SEEN_CLASSIC, 1 << 20, 100000, false);
+#ifndef __SANITIZE_ADDRESS__
+    large(SEEN_LINE, 257 << 20, 5000000, true);
+#endif
     fixed();
     nonsense();
     own_memory();

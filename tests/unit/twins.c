@@ -39,7 +39,20 @@ static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
             if (l.twin->touch)
                 l.twin->touch(&l, h, n);
             l.twin->has(&l, h, 2 * n, has);
-            ok(memcmp(l.body, truth.body, len) == 0 && l.added == truth.added &&
+            bool ahead = true; /* where it fetches ahead: the same once more */
+            if (l.twin->has_ahead && n > SN_AHEAD) {
+                bool *again = malloc(2 * n);
+                l.twin->has_ahead(&l, h, 2 * n - SN_AHEAD, again);
+                ahead = memcmp(again, has_truth, 2 * n - SN_AHEAD) == 0;
+                memset(l.body, 0, len);
+                l.twin->add_ahead(&l, h, n, again);
+                ahead &= memcmp(again, dup_truth, n) == 0;
+                l.added -= truth.added;
+                for (size_t i = 0; i < 2 * n; i += 13)
+                    ahead &= l.twin->has_one(&l, h[i]) == has_truth[i];
+                free(again);
+            }
+            ok(ahead && memcmp(l.body, truth.body, len) == 0 && l.added == truth.added &&
                    memcmp(dup, dup_truth, n) == 0 && memcmp(has, has_truth, 2 * n) == 0,
                "%s k=%u units=%llu: %s%s is bit for bit the scalar one", kind->name, k,
                (unsigned long long)units, sn_simd_name((enum sn_simd)simd),

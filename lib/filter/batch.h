@@ -1,0 +1,30 @@
+/* batch.h - between the files that ask and add: batch.c, bulk.c, one.c. */
+#ifndef SN_BATCH_H
+#define SN_BATCH_H
+#include "filter/filter.h"
+#include "hash/hash.h"
+#include "hash/oldhash.h"
+
+static inline uint64_t sn_key_hash(const seen_filter *f, const void *key, size_t len)
+{
+    return f->xxh64 ? sn_xxh64(key, len, f->seed) : sn_hash(f->seed, key, len);
+}
+
+/* Keys that the newest layer may still take. */
+static inline uint64_t sn_room(const sn_layer *l)
+{
+    uint64_t have = __atomic_load_n(&l->added, __ATOMIC_RELAXED), cap = l->shape.capacity;
+    return !cap ? UINT64_MAX : cap > have ? cap - have : 0;
+}
+
+/* Whether hashes may be added to F now, or a reason why not. */
+int sn_may_add(seen_filter *f);
+
+/* Adds N <= 16 hashes in order, growing when the newest layer is full. Returns how
+ * many were taken. */
+size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup);
+
+/* bulk.c: adds all N in the order of memory, or returns 0 if that is not the way to
+ * add them. Either KEYS or HASHES. */
+size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes, size_t n);
+#endif

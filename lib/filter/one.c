@@ -1,0 +1,102 @@
+/* one.c - one key at a time. */
+#include "filter/batch.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include <string.h>
+
+int sn_may_add(seen_filter *f)
+{
+    if (f->foreign)
+        return sn_outside_refuse(f, "takes no hashes");
+    if (!sn_newest(f)->twin->add)
+        return sn_fail(SEEN_EKIND, "a %s filter is static: build a new one from all keys",
+                       sn_newest(f)->kind->name);
+    return f->map || !f->writable ? sn_may_change(f) : 0;
+}
+
+uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
+{
+    return sn_key_hash(f, key, len);
+}
+
+uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len)
+{
+    return sn_hash(seed, key, len);
+}
+
+int seen_add_hash(seen_filter *f, uint64_t h)
+{
+    bool dup;
+    int rc = sn_may_add(f);
+    if (rc < 0)
+        return rc;
+    if (sn_add_group(f, &h, 1, &dup) == 1)
+        return dup ? SEEN_DUP : SEEN_NEW;
+    /* Nothing was taken: growing failed, and asking again says why. */
+    return sn_grow(f);
+}
+
+bool seen_has_hash(const seen_filter *f, uint64_t h)
+{
+    bool found = false;
+    if (f->layers == 1 && f->layer->twin->has_one) /* no branch on the answer: calls overlap */
+        return f->layer->twin->has_one(f->layer, h);
+    for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
+        l->twin->has(l, &h, 1, &found);
+    return found;
+}
+
+int seen_remove_hash(seen_filter *f, uint64_t h)
+{
+    if (f->foreign)
+        return sn_outside_refuse(f, "takes no hashes");
+    if (!sn_newest(f)->kind->remove)
+        return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
+                       sn_newest(f)->kind->name);
+    int rc = sn_may_change(f);
+    if (rc < 0)
+        return rc;
+    for (sn_layer *l = sn_newest(f); l >= f->layer; l--)
+        if (l->kind->remove(l, h))
+            return 1;
+    f->missed++;
+    return 0;
+}
+
+int seen_add(seen_filter *f, const void *key, size_t len)
+{
+    if (f->foreign)
+        return sn_outside_add_one(f, key, len);
+    return seen_add_hash(f, sn_key_hash(f, key, len));
+}
+
+bool seen_has(const seen_filter *f, const void *key, size_t len)
+{
+    if (f->foreign)
+        return sn_outside_has_one(f, key, len);
+    return seen_has_hash(f, sn_key_hash(f, key, len));
+}
+
+int seen_remove(seen_filter *f, const void *key, size_t len)
+{
+    if (f->foreign)
+        return sn_outside_remove(f, key, len);
+    return seen_remove_hash(f, sn_key_hash(f, key, len));
+}
+
+int seen_add_str(seen_filter *f, const char *s) { return seen_add(f, s, strlen(s)); }
+bool seen_has_str(const seen_filter *f, const char *s) { return seen_has(f, s, strlen(s)); }
+
+int seen_add_u64(seen_filter *f, uint64_t x)
+{
+    uint8_t le[8];
+    sn_put64(le, x);
+    return seen_add(f, le, 8);
+}
+
+bool seen_has_u64(const seen_filter *f, uint64_t x)
+{
+    uint8_t le[8];
+    sn_put64(le, x);
+    return seen_has(f, le, 8);
+}
