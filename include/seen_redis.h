@@ -66,6 +66,14 @@ SEEN_API int seen_bf_copy(const seen_bf *f, const seen_allocator *a, seen_bf **o
 SEEN_API int seen_bf_add(seen_bf *f, const void *key, size_t len);
 SEEN_API bool seen_bf_has(const seen_bf *f, const void *key, size_t len);
 
+/* BF.MADD and BF.MEXISTS: batches, in which memory is fetched for many keys at once.
+ * Keys are added in order and dup[i] is whether key i was there before. Returns how many
+ * were taken; if fewer than N, *WHY is the code for the next one. */
+SEEN_API size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup,
+                                 int *why);
+SEEN_API void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n,
+                               bool *found);
+
 SEEN_API void seen_bf_get_info(const seen_bf *f, seen_bf_info *out);
 /* Link I, 0 the oldest; SEEN_EINVAL beyond the last. data points into F. */
 SEEN_API int seen_bf_get_link(const seen_bf *f, uint32_t i, seen_bf_link *out);

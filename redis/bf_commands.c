@@ -70,20 +70,17 @@ static size_t compat_add_many(rm_ctx *ctx, seen_bf *f, items *it, bool *changed,
     seen_bf_info info;
     seen_bf_get_info(f, &info);
     server_allowance_begin(ctx, info.bytes);
-    size_t i;
-    int rc = SEEN_OK;
-    for (i = 0; i < it->n; i++) {
-        rc = seen_bf_add(f, it->keys[i].data, it->keys[i].len);
-        if (rc < 0)
-            break;
-        it->answer[i] = rc == SEEN_NEW;
-        *changed |= rc == SEEN_NEW;
+    int rc;
+    size_t taken = seen_bf_add_many(f, it->keys, it->n, it->answer, &rc);
+    for (size_t i = 0; i < taken; i++) {
+        it->answer[i] = !it->answer[i];
+        *changed |= it->answer[i];
     }
     if (server_allowance_end() && rc < 0)
         *why = SAY_OVER_LIMIT;
     else if (rc < 0)
         *why = rc == SEEN_EFULL ? SAY_FULL : SAY_PROBLEM;
-    return i;
+    return taken;
 }
 
 /* A window's next generation begins on the master, at the master's clock. */
@@ -157,6 +154,8 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
     if (created) {
         bf_replicate_new(ctx, name, o, argv, done);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.reserve", name);
+    } else if (changed && done == n) {
+        RM_ReplicateVerbatim(ctx);
     } else if (changed) {
         RM_Replicate(ctx, "BF.MADD", "sv", name, argv, done);
     }
@@ -253,8 +252,7 @@ static void ask(bf v, items *it)
         int64_t now = v.fast->spec.window ? now_ms() : 0;
         bloom_has_many(v.fast, it->keys, it->n, now, it->answer);
     } else if (v.compat) {
-        for (size_t i = 0; i < it->n; i++)
-            it->answer[i] = seen_bf_has(v.compat, it->keys[i].data, it->keys[i].len);
+        seen_bf_has_many(v.compat, it->keys, it->n, it->answer);
     } else {
         memset(it->answer, 0, it->n);
     }

@@ -274,11 +274,9 @@ bool sn_bf_full(const seen_bf *f)
     return l->size >= l->entries;
 }
 
-int seen_bf_add(seen_bf *f, const void *key, size_t len)
+/* Puts an absent key into the newest link, or into a new one. */
+static int chain_set(seen_bf *f, pair h)
 {
-    pair h = hash_of(f, key, len);
-    if (chain_has(f, h))
-        return SEEN_DUP;
     if (sn_bf_full(f)) {
         int rc = chain_grow(f);
         if (rc < 0)
@@ -292,6 +290,94 @@ int seen_bf_add(seen_bf *f, const void *key, size_t len)
     l->size++;
     f->size++;
     return SEEN_NEW;
+}
+
+int seen_bf_add(seen_bf *f, const void *key, size_t len)
+{
+    pair h = hash_of(f, key, len);
+    return chain_has(f, h) ? SEEN_DUP : chain_set(f, h);
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+/* A key has k bits anywhere, so k cache misses. The bits of a window of keys in the
+ * newest link are computed and asked for before the first is looked at; those of the
+ * elder links, which are smaller, come as they come. */
+enum { WINDOW = 16, KEPT = 16, PEEK = 4 };
+
+typedef struct window {
+    uint32_t newest; /* the number of links when it was made */
+    uint32_t k;      /* bits that are known */
+    pair h[WINDOW];
+    uint64_t at[WINDOW][KEPT];
+} window;
+
+static void window_open(const seen_bf *f, const seen_key *keys, size_t n, uint32_t most,
+                        window *w)
+{
+    const link *l = &f->links[f->n - 1];
+    uint32_t k = w->k = l->hashes < most ? l->hashes : most;
+    w->newest = f->n;
+    for (size_t j = 0; j < n; j++) {
+        pair h = w->h[j] = hash_of(f, keys[j].data, keys[j].len);
+        for (uint32_t i = 0; i < k; i++) {
+            uint64_t at = w->at[j][i] = (h.a + i * h.b) % l->modulus;
+            __builtin_prefetch(&l->data[at >> 3]);
+        }
+    }
+}
+
+static bool window_has(const seen_bf *f, const window *w, size_t j)
+{
+    if (w->newest != f->n)
+        return chain_has(f, w->h[j]);
+    const link *l = &f->links[f->n - 1];
+    uint32_t k = w->k, i;
+    for (i = 0; i < k; i++)
+        if (!(l->data[w->at[j][i] >> 3] >> (w->at[j][i] & 7) & 1))
+            break;
+    for (; i >= k && i < l->hashes; i++) {
+        uint64_t at = (w->h[j].a + i * w->h[j].b) % l->modulus;
+        if (!(l->data[at >> 3] >> (at & 7) & 1))
+            break;
+    }
+    if (i == l->hashes)
+        return true;
+    for (i = f->n - 1; i-- > 0;)
+        if (link_has(&f->links[i], w->h[j]))
+            return true;
+    return false;
+}
+
+void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n, bool *found)
+{
+    window w;
+    for (size_t at = 0; at < n; at += WINDOW) {
+        size_t m = n - at < WINDOW ? n - at : WINDOW;
+        /* An absent key is known by its first bits; few are worth fetching. */
+        window_open(f, keys + at, m, PEEK, &w);
+        for (size_t j = 0; j < m; j++)
+            found[at + j] = window_has(f, &w, j);
+    }
+}
+
+size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup, int *why)
+{
+    window w;
+    for (size_t at = 0; at < n; at += WINDOW) {
+        size_t m = n - at < WINDOW ? n - at : WINDOW;
+        window_open(f, keys + at, m, KEPT, &w);
+        for (size_t j = 0; j < m; j++) {
+            dup[at + j] = window_has(f, &w, j);
+            if (dup[at + j])
+                continue;
+            *why = chain_set(f, w.h[j]);
+            if (*why < 0)
+                return at + j;
+        }
+    }
+    *why = SEEN_OK;
+    return n;
 }
 
 /* ---- what is in it ------------------------------------------------------------- */
