@@ -1,6 +1,6 @@
 /* murmur2.c - MurmurHash2, 32 bits, and MurmurHash64A; pure functions. */
 #include "hash/murmur2.h"
-#include "hash/words.h"
+#include "hash/tail.h"
 
 uint32_t sn_murmur2_32(const void *key, size_t len, uint32_t seed)
 {

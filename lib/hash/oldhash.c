@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include "hash/oldhash.h"
-#include "hash/words.h"
+#include "hash/tail.h"
 
 uint32_t sn_leveldb_hash(const void *key, size_t len, uint32_t seed)
 {

@@ -127,7 +127,7 @@ static void fuzz_format(const char *format, const seen_params *params, const uin
         if (size < 24)                                                                  \
             return 0;                                                                   \
         seen_params params = {.bits = sn_le32(data) & 0xffff,                         \
-                              .probes = data[4],                                        \
+                              .probes = data[4] % 18,                                   \
                               .keys = sn_le32(data + 8) & 0x3fff,                       \
                               .error = data[12] / 256.0,                                \
                               .flags = data[13] & 7};                                   \

@@ -1,6 +1,6 @@
-/* words.h - what the older hashes share: rotations, and the tail of a key. */
-#ifndef SN_WORDS_H
-#define SN_WORDS_H
+/* tail.h - what the older hashes share: rotations, and the tail of a key. */
+#ifndef SN_TAIL_H
+#define SN_TAIL_H
 #include "base/bytes.h"
 #include <stddef.h>
 
