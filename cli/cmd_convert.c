@@ -29,7 +29,8 @@ static const seen_format *named(const char *name)
 }
 
 /* Bits cannot be converted without the keys; with the keys, these commands do it. */
-static void refuse(const seen_filter *f, const char *in, const char *out, const char *to)
+static void refuse(const seen_filter *f, const char *in, const char *out,
+                   const char *to)
 {
     seen_stats st;
     char new[200], add[200] = "";
@@ -59,8 +60,8 @@ static void refuse(const seen_filter *f, const char *in, const char *out, const 
         snprintf(add, sizeof add, "--format %s:n=%llu,p=%g ", to, n, error);
     else if (raw)
         snprintf(add, sizeof add, "--format %s ", to);
-    kit_die("%s: %s; rebuild it from the keys: seen new %s %s && seen add %s%s KEYS", in,
-            seen_reason(), new, out, add, out);
+    kit_die("%s: %s; rebuild it from the keys: seen new %s %s && seen add %s%s KEYS",
+            in, seen_reason(), new, out, add, out);
 }
 
 static int convert_main(const kit_command *self, int argc, char **argv)
@@ -79,7 +80,8 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     if (p.at + 2 != argc)
         kit_usage(&p, "IN and OUT, please");
     if (!to)
-        kit_usage(&p, "--to which format? ('seen formats' lists them; 'native' is our own)");
+        kit_usage(
+            &p, "--to which format? ('seen formats' lists them; 'native' is our own)");
     if (strcmp(to, "native") && !named(to))
         kit_usage(&p, "--to %s: no such format ('seen formats' lists them)", to);
     const char *in = argv[p.at], *out = argv[p.at + 1];
@@ -105,12 +107,13 @@ const kit_command cmd_convert = {
     .name = "convert",
     .summary = "put a filter's bits into another system's container",
     .usage = "[OPTION]... --to NAME IN OUT",
-    .about = "Writes the filter IN as OUT in another format, where the same key goes to the "
-             "same bits in both: Parquet and a native block filter, a column of a Parquet "
-             "file and its filter alone, the binary and JSON forms of bits-and-blooms, "
-             "mmh3-17 and a Redis bitmap with these seeds. Where it does not, the bits "
-             "cannot be converted without the keys: that is said, with the command that "
-             "rebuilds the filter from them.",
+    .about =
+        "Writes the filter IN as OUT in another format, where the same key goes to the "
+        "same bits in both: Parquet and a native block filter, a column of a Parquet "
+        "file and its filter alone, the binary and JSON forms of bits-and-blooms, "
+        "mmh3-17 and a Redis bitmap with these seeds. Where it does not, the bits "
+        "cannot be converted without the keys: that is said, with the command that "
+        "rebuilds the filter from them.",
     .options = options,
     .examples = "# A Parquet filter as a filter of our own, and back\n"
                 "$ seen new --kind parquet -n 1M -e 0.01 ids.sbbf\n"

@@ -15,10 +15,10 @@ static const kit_option options[] = {
 
 static void row(const seen_format *f)
 {
-    printf("%-21s %c a%c n%c w%c r%c  %s\n", f->name, f->can & SEEN_FORMAT_KNOWN ? '*' : ' ',
-           f->can & SEEN_FORMAT_ADD ? '+' : '-', f->can & SEEN_FORMAT_NEW ? '+' : '-',
-           f->can & SEEN_FORMAT_WRITE ? '+' : '-', f->can & SEEN_FORMAT_REMOVE ? '+' : '-',
-           f->about);
+    printf("%-21s %c a%c n%c w%c r%c  %s\n", f->name,
+           f->can & SEEN_FORMAT_KNOWN ? '*' : ' ', f->can & SEEN_FORMAT_ADD ? '+' : '-',
+           f->can & SEEN_FORMAT_NEW ? '+' : '-', f->can & SEEN_FORMAT_WRITE ? '+' : '-',
+           f->can & SEEN_FORMAT_REMOVE ? '+' : '-', f->about);
     if (*f->to_open)
         printf("%-23sopens with %s\n", "", f->to_open);
     if (*f->to_make)
@@ -37,7 +37,8 @@ static int formats_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "no operands, please");
     const seen_format *const *all = seen_formats(&n);
     if (!json)
-        printf("* recognised from its bytes; a added to, n made new, w written back, r keys "
+        printf("* recognised from its bytes; a added to, n made new, w written back, r "
+               "keys "
                "removed\n\n");
     for (size_t i = 0; i < n; i++) {
         if (!json) {
@@ -63,14 +64,19 @@ const kit_command cmd_formats = {
     .name = "formats",
     .summary = "list the filters of other systems that can be opened",
     .usage = "[--json]",
-    .about =
-        "Lists every format with what can be done with it and what must be said to open or "
-        "make it. What must be said goes behind the name: --format NAME:PARAM=VALUE,... "
-        "with the parameters m (bits), k (probes), n (keys), p (error), b (bits per key), "
-        "seeds (0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, double: how "
-        "the text of a key becomes the bytes that are hashed), column, row-group, expansion, "
-        "and the words unsigned, msb, lsb, old, nonscaling. The page docs/foreign.md has a "
-        "command for each.",
+    .about = "Lists every format with what can be done with it and what must be said "
+             "to open or "
+             "make it. What must be said goes behind the name: --format "
+             "NAME:PARAM=VALUE,... "
+             "with the parameters m (bits), k (probes), n (keys), p (error), b (bits "
+             "per key), "
+             "seeds (0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, "
+             "double: how "
+             "the text of a key becomes the bytes that are hashed), column, row-group, "
+             "expansion, "
+             "and the words unsigned, msb, lsb, old, nonscaling. The page "
+             "docs/foreign.md has a "
+             "command for each.",
     .options = options,
     .examples = "# All of them\n$ seen formats\n"
                 "# For programs\n$ seen formats --json\n",

@@ -13,7 +13,7 @@
 static format_spec chosen;
 static bool is_chosen;
 
-/* ---- the option ---------------------------------------------------------------------- */
+/* ---- the option ----------------------------------------------------------------- */
 
 static bool number32(const char *text, uint32_t *out)
 {
@@ -99,8 +99,10 @@ static bool flag(format_spec *s, const char *name)
     static const struct {
         const char *name;
         unsigned flag;
-    } flags[] = {{"unsigned", SEEN_HASH_UNSIGNED}, {"msb", SEEN_BITS_MSB},
-                 {"lsb", SEEN_BITS_LSB},           {"old", SEEN_GUAVA_OLD},
+    } flags[] = {{"unsigned", SEEN_HASH_UNSIGNED},
+                 {"msb", SEEN_BITS_MSB},
+                 {"lsb", SEEN_BITS_LSB},
+                 {"old", SEEN_GUAVA_OLD},
                  {"nonscaling", SEEN_NONSCALING}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(name, flags[i].name)) {
@@ -123,7 +125,8 @@ const char *format_parse(const char *text, format_spec *out)
     while (i < formats && strcmp(all[i]->name, out->name))
         i++;
     if (i == formats) {
-        snprintf(why, sizeof why, "no format '%s' ('seen formats' lists them)", out->name);
+        snprintf(why, sizeof why, "no format '%s' ('seen formats' lists them)",
+                 out->name);
         return why;
     }
     char *copy = strdup(text[n] ? text + n + 1 : ""), *rest = copy, *word;
@@ -133,8 +136,8 @@ const char *format_parse(const char *text, format_spec *out)
         if (value)
             *value++ = 0;
         if (*word && !(value ? take(out, word, value) : flag(out, word))) {
-            snprintf(why, sizeof why, "parameter '%.40s%s%.40s' is not understood", word,
-                     value ? "=" : "", value ? value : "");
+            snprintf(why, sizeof why, "parameter '%.40s%s%.40s' is not understood",
+                     word, value ? "=" : "", value ? value : "");
             bad = why;
         }
     }
@@ -158,7 +161,7 @@ bool format_is_chosen(void)
     return is_chosen;
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
+/* ---- files ---------------------------------------------------------------------- */
 
 /* DCSO's command compresses whole filters. Other compressed files are lists of keys,
  * which must not be unpacked just to see that: the first bytes decide. */
@@ -187,8 +190,9 @@ static int gzip_read(const char *name, uint8_t **out, size_t *len)
     *len = 0;
     if (!in)
         kit_die("%s: %s", name, strerror(errno));
-    while ((n = gzread(in, p + *len, (unsigned)(room - *len < 1 << 30 ? room - *len
-                                                                      : 1 << 30))) > 0) {
+    while ((n = gzread(in, p + *len,
+                       (unsigned)(room - *len < 1 << 30 ? room - *len : 1 << 30))) >
+           0) {
         *len += (size_t)n;
         if (*len == room) {
             p = realloc(p, room *= 2);
@@ -210,8 +214,8 @@ static int open_gzip(const char *name, store *s)
     uint8_t *p;
     size_t len;
     gzip_read(name, &p, &len);
-    int rc = seen_open_foreign_bytes(p, len, is_chosen ? chosen.name : NULL, &chosen.params,
-                                     SEEN_LOAD, &s->filter);
+    int rc = seen_open_foreign_bytes(p, len, is_chosen ? chosen.name : NULL,
+                                     &chosen.params, SEEN_LOAD, &s->filter);
     free(p);
     s->gzip = rc == 0;
     return rc;

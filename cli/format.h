@@ -11,10 +11,13 @@
 
 enum { OPT_FORMAT = 0x430 };
 
-#define OPTION_FORMAT                                                                   \
-    {OPT_FORMAT, "format", "NAME[:PARAM=VALUE,...]",                                    \
-     "FILTER is another system's, with what its bytes do not tell: 'seen formats' lists " \
-     "names and parameters. Not needed where the bytes tell all."}
+#define OPTION_FORMAT                                                                  \
+    {                                                                                  \
+        OPT_FORMAT, "format", "NAME[:PARAM=VALUE,...]",                                \
+            "FILTER is another system's, with what its bytes do not tell: 'seen "      \
+            "formats' lists "                                                          \
+            "names and parameters. Not needed where the bytes tell all."               \
+    }
 
 typedef struct format_spec {
     char name[64];

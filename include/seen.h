@@ -336,8 +336,8 @@ SEEN_API int seen_verify(const seen_filter *f);
 
 /* Filters of other systems are opened, asked and added to where they stand, bit for
  * bit as their own library would, and written back in their own form: the calls above
- * work on them (seen_add, seen_has, seen_get_stats, seen_describe, seen_save, ...; no
- * hashes, no merge, no rebuild). docs/foreign.md lists the formats. */
+ * work on them (seen_add, seen_has, seen_get_stats, seen_merge, seen_save, ...; not
+ * those that take hashes, nor seen_rebuild). docs/foreign.md lists the formats. */
 
 enum {                      /* what can be done with a format */
     SEEN_FORMAT_KNOWN = 1,  /* recognised from its bytes */

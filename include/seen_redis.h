@@ -21,15 +21,15 @@ extern "C" {
 /* A dump travels in pieces of at most this many bytes. */
 #define SEEN_REDIS_CHUNK ((size_t)16 << 20)
 
-/* ---- BF: a chain of Bloom filters ------------------------------------------------ */
+/* ---- BF: a chain of Bloom filters ----------------------------------------------- */
 
 typedef struct seen_bf seen_bf;
 
-enum {                    /* the options word of a dump */
-    SEEN_BF_NOROUND = 1,  /* bit counts need not be powers of two */
-    SEEN_BF_RAWBITS = 2,  /* historic; kept, without effect on the bits */
-    SEEN_BF_FORCE64 = 4,  /* 64-bit hashes */
-    SEEN_BF_NOSCALING = 8 /* never appends a link */
+enum {                       /* the options word of a dump */
+       SEEN_BF_NOROUND = 1,  /* bit counts need not be powers of two */
+       SEEN_BF_RAWBITS = 2,  /* historic; kept, without effect on the bits */
+       SEEN_BF_FORCE64 = 4,  /* 64-bit hashes */
+       SEEN_BF_NOSCALING = 8 /* never appends a link */
 };
 
 /* One link of the chain, as the dump describes it. */
@@ -46,10 +46,10 @@ typedef struct seen_bf_link {
 } seen_bf_link;
 
 typedef struct seen_bf_info {
-    uint64_t items;     /* BF.CARD */
-    uint64_t capacity;  /* entries of all links */
-    uint64_t bytes;     /* of all bit arrays */
-    uint64_t size;      /* what BF.INFO calls Size */
+    uint64_t items;    /* BF.CARD */
+    uint64_t capacity; /* entries of all links */
+    uint64_t bytes;    /* of all bit arrays */
+    uint64_t size;     /* what BF.INFO calls Size */
     uint32_t links;
     uint32_t options;   /* SEEN_BF_* */
     uint32_t expansion; /* as stored */
@@ -67,8 +67,8 @@ SEEN_API int seen_bf_add(seen_bf *f, const void *key, size_t len);
 SEEN_API bool seen_bf_has(const seen_bf *f, const void *key, size_t len);
 
 /* BF.MADD and BF.MEXISTS: batches, in which memory is fetched for many keys at once.
- * Keys are added in order and dup[i] is whether key i was there before. Returns how many
- * were taken; if fewer than N, *WHY is the code for the next one. */
+ * Keys are added in order and dup[i] is whether key i was there before. Returns how
+ * many were taken; if fewer than N, *WHY is the code for the next one. */
 SEEN_API size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup,
                                  int *why);
 SEEN_API void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n,
@@ -95,35 +95,36 @@ SEEN_API int seen_bf_load(const void *header, size_t len, uint64_t max_bytes,
 
 /* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays taken as
  * one string. SEEN_ERANGE: no link there; SEEN_ETOOBIG: longer than that link. */
-SEEN_API int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data, size_t len);
+SEEN_API int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data,
+                                size_t len);
 
 /* A chain from its parts, for those who keep the fields themselves (RDB). Of each link
  * entries, error, hashes, bpe, bits, n2 and size are read and checked as in a header;
  * data is copied, NULL is all zero. */
-SEEN_API int seen_bf_make(uint32_t options, uint32_t expansion, const seen_bf_link *links,
-                          uint32_t n, uint64_t max_bytes, const seen_allocator *a,
-                          seen_bf **out);
+SEEN_API int seen_bf_make(uint32_t options, uint32_t expansion,
+                          const seen_bf_link *links, uint32_t n, uint64_t max_bytes,
+                          const seen_allocator *a, seen_bf **out);
 
-/* ---- bitmaps that scripts fill with SETBIT ---------------------------------------- */
+/* ---- bitmaps that scripts fill with SETBIT -------------------------------------- */
 
 /* Python's mmh3.hash(key, seed, signed=False): MurmurHash3, x86, 32 bits. */
 SEEN_API uint32_t seen_mmh3(const void *key, size_t len, uint32_t seed);
 
-/* ---- CF: a chain of cuckoo filters ------------------------------------------------ */
+/* ---- CF: a chain of cuckoo filters ---------------------------------------------- */
 
 typedef struct seen_cf seen_cf;
 
 typedef struct seen_cf_info {
-    uint64_t items;          /* added and not deleted */
-    uint64_t deletes;        /* since the last compaction */
-    uint64_t buckets;        /* of the first filter */
-    uint64_t buckets_all;    /* of all filters */
-    uint64_t bytes;          /* of all filters */
-    uint64_t size;           /* what CF.INFO calls Size */
+    uint64_t items;       /* added and not deleted */
+    uint64_t deletes;     /* since the last compaction */
+    uint64_t buckets;     /* of the first filter */
+    uint64_t buckets_all; /* of all filters */
+    uint64_t bytes;       /* of all filters */
+    uint64_t size;        /* what CF.INFO calls Size */
     uint32_t filters;
     uint16_t bucket_size;
     uint16_t max_iterations;
-    uint16_t expansion;      /* as stored: 0 or a power of two */
+    uint16_t expansion; /* as stored: 0 or a power of two */
 } seen_cf_info;
 
 /* What CF.RESERVE does: BUCKET_SIZE 1 .. 255, CAPACITY 2 * bucket size .. 2^30,
@@ -162,7 +163,8 @@ SEEN_API int seen_cf_chunk(const seen_cf *f, uint64_t iter, const void **data,
                            size_t *len, uint64_t *next);
 SEEN_API int seen_cf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, seen_cf **out);
-SEEN_API int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data, size_t len);
+SEEN_API int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data,
+                                size_t len);
 
 #ifdef __cplusplus
 }

@@ -59,8 +59,9 @@ int main(int argc, char **argv)
         ours += found[i];
     printf("%zu keys, 1%%: add %.0f ns libbloom, %.0f ns seen (%.1f times faster); "
            "ask %.0f ns, %.0f ns (%.1f times faster); %s answers\n",
-           n, (t1 - t0) / (double)n * 1e9, (t2 - t1) / (double)n * 1e9, (t1 - t0) / (t2 - t1),
-           (t3 - t2) / (double)(2 * n) * 1e9, (t4 - t3) / (double)(2 * n) * 1e9,
-           (t3 - t2) / (t4 - t3), yes == ours ? "the same" : "OTHER");
+           n, (t1 - t0) / (double)n * 1e9, (t2 - t1) / (double)n * 1e9,
+           (t1 - t0) / (t2 - t1), (t3 - t2) / (double)(2 * n) * 1e9,
+           (t4 - t3) / (double)(2 * n) * 1e9, (t3 - t2) / (t4 - t3),
+           yes == ours ? "the same" : "OTHER");
     return yes != ours;
 }

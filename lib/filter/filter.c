@@ -193,8 +193,10 @@ static int add_batch(void *into, const uint64_t *h, size_t n)
 
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
+    if (dst->foreign && src->foreign)
+        return sn_foreign_merge(dst->foreign, src->foreign);
     if (dst->foreign || src->foreign)
-        return sn_outside_refuse(dst->foreign ? dst : src, "cannot be merged");
+        return sn_outside_refuse(dst->foreign ? dst : src, "cannot be merged with a native one");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
     int rc = sn_may_change(dst);

@@ -29,7 +29,7 @@ const seen_format *seen_format_of(const seen_filter *f)
     return f->foreign ? &f->foreign->format->pub : NULL;
 }
 
-/* ---- a handle around it -------------------------------------------------------------- */
+/* ---- a handle around it --------------------------------------------------------- */
 
 static int wrap(sn_foreign *o, seen_filter **out)
 {
@@ -73,7 +73,8 @@ static int open_bytes(uint8_t *bytes, uint64_t len, bool load, bool writable,
     if (load) {
         copy = sn_body_alloc(a, len);
         if (!copy)
-            return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)len);
+            return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
+                           (unsigned long long)len);
         if (len)
             memcpy(copy, bytes, len);
         bytes = copy;
@@ -99,7 +100,7 @@ int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
                       params, out);
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
+/* ---- files ---------------------------------------------------------------------- */
 
 static int failed(const char *path)
 {
@@ -154,8 +155,8 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     int rc = map_file(path, mode & SEEN_WRITE, &p, &len);
     if (rc < 0)
         return rc;
-    rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format, params,
-                    &f);
+    rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format,
+                    params, &f);
     if (rc < 0) {
         if (p)
             munmap(p, len);
@@ -164,8 +165,9 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     if (mode & SEEN_WRITE && f->foreign->file != p && len) {
         seen_free(f);
         munmap(p, len);
-        return sn_fail(SEEN_EKIND, "%s: this format cannot be written in place: load it, "
-                                   "add, and save",
+        return sn_fail(SEEN_EKIND,
+                       "%s: this format cannot be written in place: load it, "
+                       "add, and save",
                        path);
     }
     if (mode & SEEN_LOAD && p) {
@@ -190,12 +192,13 @@ int sn_outside_flush(seen_filter *f)
     if (o->format->sync)
         o->format->sync(o);
     if (msync(f->map, f->map_len, MS_SYNC) < 0)
-        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m", f->path ? f->path : "a filter");
+        return sn_fail(SEEN_EIO, "cannot synchronise %s: %m",
+                       f->path ? f->path : "a filter");
     o->dirty = false;
     return SEEN_OK;
 }
 
-/* ---- keys --------------------------------------------------------------------------------- */
+/* ---- keys ----------------------------------------------------------------------- */
 
 size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
 {
@@ -255,7 +258,7 @@ int sn_outside_clear(seen_filter *f)
     return rc;
 }
 
-/* ---- copies ------------------------------------------------------------------------------- */
+/* ---- copies --------------------------------------------------------------------- */
 
 typedef struct heap {
     uint8_t *p;
@@ -287,21 +290,22 @@ int sn_outside_copy(const seen_filter *f, seen_filter **out)
         return rc;
     h.p = sn_body_alloc(&o->alloc, h.len);
     if (!h.p)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)h.len);
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
+                       (unsigned long long)h.len);
     sn_foreign_write(o, &(sn_sink){heap_put, &h});
     /* What is not in the bytes was said when it was opened. */
-    seen_params params = {.keys = o->capacity,
-                          .error = o->error,
-                          .bits = o->bits.k ? o->bits.m : 0,
-                          .probes = o->bits.k,
-                          .seeds = o->nseeds ? o->seeds : NULL,
-                          .seeds_n = o->nseeds,
-                          .flags = (o->bits.flip_bit ? SEEN_BITS_MSB : SEEN_BITS_LSB) |
-                                   (o->rule == SN_RULE_MMH3_UNSIGNED ? SEEN_HASH_UNSIGNED
-                                                                     : 0)};
+    seen_params params = {
+        .keys = o->capacity,
+        .error = o->error,
+        .bits = o->bits.k ? o->bits.m : 0,
+        .probes = o->bits.k,
+        .seeds = o->nseeds ? o->seeds : NULL,
+        .seeds_n = o->nseeds,
+        .flags = (o->bits.flip_bit ? SEEN_BITS_MSB : SEEN_BITS_LSB) |
+                 (o->rule == SN_RULE_MMH3_UNSIGNED ? SEEN_HASH_UNSIGNED : 0)};
     sn_foreign *copy;
-    rc = sn_foreign_open(h.p, h.len, true, true, o->format->pub.name, &params, &o->alloc,
-                         &copy);
+    rc = sn_foreign_open(h.p, h.len, true, true, o->format->pub.name, &params,
+                         &o->alloc, &copy);
     if (rc < 0) {
         sn_body_free(&o->alloc, h.p, h.len);
         return rc;
@@ -317,18 +321,20 @@ int sn_outside_copy(const seen_filter *f, seen_filter **out)
     return rc;
 }
 
-/* ---- conversion ----------------------------------------------------------------------------- */
+/* ---- conversion ----------------------------------------------------------------- */
 
 /* A Parquet bitset as a native block filter that hashes as Parquet does. */
 static int to_native(const sn_foreign *o, seen_filter **out)
 {
     if (o->rule != SN_RULE_SBBF)
-        return sn_fail(SEEN_EKIND, "the bits of a %s filter cannot be a native filter's: the "
-                                   "same key goes to other bits",
+        return sn_fail(SEEN_EKIND,
+                       "the bits of a %s filter cannot be a native filter's: the "
+                       "same key goes to other bits",
                        o->format->pub.name);
     if (o->type > SN_KEY_UTF8)
-        return sn_fail(SEEN_EKIND, "a native filter hashes keys as they are and would not "
-                                   "find numbers given as text: keep it as parquet");
+        return sn_fail(SEEN_EKIND,
+                       "a native filter hashes keys as they are and would not "
+                       "find numbers given as text: keep it as parquet");
     seen_stats s;
     sn_foreign_stats(o, &s);
     seen_filter *f = sn_filter_alloc(&o->alloc);
@@ -351,10 +357,11 @@ static int to_native(const sn_foreign *o, seen_filter **out)
 
 static int to_parquet(const seen_filter *f, const char *format, seen_filter **out)
 {
-    if (strcmp(format, "parquet") || f->kind != SEEN_BLOCK || f->layers != 1 || !f->xxh64 ||
-        f->seed)
-        return sn_fail(SEEN_EKIND, "the bits of this %s filter cannot be a %s filter's: the "
-                                   "same key goes to other bits",
+    if (strcmp(format, "parquet") || f->kind != SEEN_BLOCK || f->layers != 1 ||
+        !f->xxh64 || f->seed)
+        return sn_fail(SEEN_EKIND,
+                       "the bits of this %s filter cannot be a %s filter's: the "
+                       "same key goes to other bits",
                        seen_kind_name(f->kind), format);
     seen_params params = {.bits = f->layer[0].len * 8, .alloc = f->alloc};
     int rc = seen_new_foreign(format, &params, out);
@@ -370,7 +377,8 @@ int seen_convert(const seen_filter *f, const char *format, seen_filter **out)
     *out = NULL;
     bool native = !strcmp(format, "native");
     if (!native && !sn_format_named(format))
-        return sn_fail(SEEN_EINVAL, "no format \"%s\"; see the list of formats", format);
+        return sn_fail(SEEN_EINVAL, "no format \"%s\"; see the list of formats",
+                       format);
     if (!f->foreign)
         return native ? seen_copy(f, out) : to_parquet(f, format, out);
     if (native)

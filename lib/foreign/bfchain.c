@@ -37,7 +37,7 @@ struct seen_bf {
     link *links;      /* oldest first */
 };
 
-/* ---- links ------------------------------------------------------------------ */
+/* ---- links ---------------------------------------------------------------------- */
 
 static void modulus_set(link *l)
 {
@@ -53,7 +53,8 @@ static int link_shape(link *l, uint64_t e, double r, uint32_t options)
     if (!(r > 0) || !(bpe < 4096))
         return sn_fail(SEEN_ETOOBIG, "the error rate of the next link would be %g", r);
     if (options & SEEN_BF_RAWBITS)
-        return sn_fail(SEEN_EKIND, "a chain with option 2 (entries are bits) cannot grow");
+        return sn_fail(SEEN_EKIND,
+                       "a chain with option 2 (entries are bits) cannot grow");
     if (!(want < (double)SN_MAX_BYTES * 8))
         return sn_fail(SEEN_ETOOBIG, "a link for %llu entries would take %.0f bits",
                        (unsigned long long)e, want);
@@ -101,7 +102,7 @@ static int link_alloc(link *l, const seen_allocator *a)
     return SEEN_OK;
 }
 
-/* ---- the chain ---------------------------------------------------------------- */
+/* ---- the chain ------------------------------------------------------------------ */
 
 /* An empty chain with room for N links; LINKS are zeroed. */
 static int chain_new(uint32_t n, const seen_allocator *a, seen_bf **out)
@@ -153,7 +154,8 @@ int seen_bf_new(double error, uint64_t capacity, uint32_t expansion, bool nonsca
     f->options = SEEN_BF_NOROUND | SEEN_BF_FORCE64;
     f->options |= nonscaling ? SEEN_BF_NOSCALING : 0;
     f->growth = expansion;
-    rc = link_shape(&f->links[0], capacity, nonscaling ? error : error * 0.5, f->options);
+    rc = link_shape(&f->links[0], capacity, nonscaling ? error : error * 0.5,
+                    f->options);
     if (rc == SEEN_OK)
         rc = link_alloc(&f->links[0], &f->alloc);
     if (rc < 0) {
@@ -199,9 +201,11 @@ static int chain_grow(seen_bf *f)
                        (unsigned long long)last->entries);
     /* A header is taken as it is for asking, but its lies must not cost memory: what
      * a link holds follows from its bits. */
-    if (f->growth > MAX_GROWTH || (double)last->entries * last->bpe > (double)last->bits + 64)
-        return sn_fail(SEEN_EFORMAT, "growth %u of %llu entries in %llu bits: no chain that "
-                                     "can grow",
+    if (f->growth > MAX_GROWTH ||
+        (double)last->entries * last->bpe > (double)last->bits + 64)
+        return sn_fail(SEEN_EFORMAT,
+                       "growth %u of %llu entries in %llu bits: no chain that "
+                       "can grow",
                        f->growth, (unsigned long long)last->entries,
                        (unsigned long long)last->bits);
     if (__builtin_mul_overflow(last->entries, (uint64_t)f->growth, &entries))
@@ -226,7 +230,7 @@ static int chain_grow(seen_bf *f)
     return SEEN_OK;
 }
 
-/* ---- keys ------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------- */
 
 typedef struct pair {
     uint64_t a, b;
@@ -298,7 +302,7 @@ int seen_bf_add(seen_bf *f, const void *key, size_t len)
     return chain_has(f, h) ? SEEN_DUP : chain_set(f, h);
 }
 
-/* ---- batches ----------------------------------------------------------------------- */
+/* ---- batches -------------------------------------------------------------------- */
 
 /* A key has k bits anywhere, so k cache misses. The bits of a window of keys in the
  * newest link are computed and asked for before the first is looked at; those of the
@@ -380,14 +384,12 @@ size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup, i
     return n;
 }
 
-/* ---- what is in it ------------------------------------------------------------- */
+/* ---- what is in it -------------------------------------------------------------- */
 
 void seen_bf_get_info(const seen_bf *f, seen_bf_info *out)
 {
-    *out = (seen_bf_info){.items = f->size,
-                          .links = f->n,
-                          .options = f->options,
-                          .expansion = f->growth};
+    *out = (seen_bf_info){
+        .items = f->size, .links = f->n, .options = f->options, .expansion = f->growth};
     for (uint32_t i = 0; i < f->n; i++) {
         out->capacity += f->links[i].entries;
         out->bytes += f->links[i].bits / 8;
@@ -412,7 +414,7 @@ int seen_bf_get_link(const seen_bf *f, uint32_t i, seen_bf_link *out)
     return SEEN_OK;
 }
 
-/* ---- dumps ----------------------------------------------------------------------- */
+/* ---- dumps ---------------------------------------------------------------------- */
 
 size_t seen_bf_header(const seen_bf *f, void *buf, size_t size)
 {
@@ -472,15 +474,16 @@ int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data, size_t len)
         uint64_t bytes = f->links[i].bits / 8;
         if (off < bytes) {
             if (len > bytes - off)
-                return sn_fail(SEEN_ETOOBIG, "%zu bytes at %llu of link %u, which has %llu",
-                               len, (unsigned long long)off, i,
-                               (unsigned long long)bytes);
+                return sn_fail(SEEN_ETOOBIG,
+                               "%zu bytes at %llu of link %u, which has %llu", len,
+                               (unsigned long long)off, i, (unsigned long long)bytes);
             memcpy(f->links[i].data + off, data, len);
             return SEEN_OK;
         }
         off -= bytes;
     }
-    return sn_fail(SEEN_ERANGE, "iterator %llu: no link found", (unsigned long long)iter);
+    return sn_fail(SEEN_ERANGE, "iterator %llu: no link found",
+                   (unsigned long long)iter);
 }
 
 static int options_check(uint32_t options, uint64_t n)
@@ -637,7 +640,8 @@ int sn_bf_over(uint8_t *dump, size_t len, const seen_allocator *a, seen_bf **out
         return rc;
     if (bytes != len - head) {
         seen_bf_free(f);
-        return sn_fail(SEEN_EFORMAT, "the header speaks of %llu bytes of bits, %llu follow",
+        return sn_fail(SEEN_EFORMAT,
+                       "the header speaks of %llu bytes of bits, %llu follow",
                        (unsigned long long)bytes, (unsigned long long)(len - head));
     }
     uint8_t *p = dump + head;

@@ -112,7 +112,8 @@ static bool mine_le(const uint8_t *p, uint64_t len)
 
 static int open_be(sn_foreign *f, const seen_params *params)
 {
-    return open_as(f, f->len >= HEAD && !mine(f->file, f->len) && mine_le(f->file, f->len));
+    return open_as(f, f->len >= HEAD && !mine(f->file, f->len) &&
+                          mine_le(f->file, f->len));
 }
 
 static int open_le(sn_foreign *f, const seen_params *params)
@@ -126,7 +127,8 @@ static int create_as(sn_foreign *f, const seen_params *params, bool little)
     uint64_t m = params->bits, k = params->probes;
     if (!m) {
         if (!(n >= 1) || !(p > 0 && p < 1))
-            return sn_fail(SEEN_EINVAL, "bits-and-blooms needs keys and error, or m and k");
+            return sn_fail(SEEN_EINVAL,
+                           "bits-and-blooms needs keys and error, or m and k");
         double bits = ceil(-1 * n * log(p) / pow(log(2), 2));
         if (!(bits < 0x1p48))
             return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
@@ -182,7 +184,7 @@ const sn_format sn_fmt_bloom_go_le = {
     .add = add,
 };
 
-/* ---- JSON: {"m":M,"k":K,"b":"base64"} ---------------------------------------------- */
+/* ---- JSON: {"m":M,"k":K,"b":"base64"} ------------------------------------------- */
 
 static bool mine_json(const uint8_t *p, uint64_t len)
 {

@@ -84,7 +84,9 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
         return sn_fail(SEEN_EFORMAT, "something follows the JSON object");
     if (have != 7)
         return sn_fail(SEEN_EFORMAT, "the JSON object lacks %s",
-                       !(have & 1) ? "m" : !(have & 2) ? "k" : "b");
+                       !(have & 1)   ? "m"
+                       : !(have & 2) ? "k"
+                                     : "b");
     return SEEN_OK;
 }
 

@@ -1,4 +1,5 @@
-/* bloom_json.h - the JSON form of bits-and-blooms: three members, one of them base64. */
+/* bloom_json.h - the JSON form of bits-and-blooms: three members, one of them base64.
+ */
 #ifndef SN_BLOOM_JSON_H
 #define SN_BLOOM_JSON_H
 #include <stddef.h>
@@ -11,7 +12,8 @@ typedef struct sn_json_parts {
 } sn_json_parts;
 
 /* Finds "m", "k" and "b" of one flat object, in any order, white space allowed; other
- * members of numbers and plain strings are skipped. SEEN_EFORMAT names what is wrong. */
+ * members of numbers and plain strings are skipped. SEEN_EFORMAT names what is wrong.
+ */
 int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out);
 
 /* Base64, URL or standard alphabet, padding optional. The most bytes LEN letters give;

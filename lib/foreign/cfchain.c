@@ -74,7 +74,7 @@ static uint64_t buckets_of(const seen_cf *f, uint32_t i)
     return b > SN_MAX_BYTES / f->bucket_size ? 0 : b;
 }
 
-/* ---- the chain ---------------------------------------------------------------- */
+/* ---- the chain ------------------------------------------------------------------ */
 
 static int chain_new(uint32_t room, const seen_allocator *a, seen_cf **out)
 {
@@ -199,7 +199,7 @@ int seen_cf_copy(const seen_cf *f, const seen_allocator *a, seen_cf **out)
     return rc;
 }
 
-/* ---- keys ------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------- */
 
 /* A free slot in one of the spot's two buckets of T, or NULL. */
 static uint8_t *find_free(const seen_cf *f, const table *t, spot s)
@@ -256,7 +256,8 @@ static int insert(seen_cf *f, spot s, uint32_t max_filters)
         if (f->expansion == 0)
             return sn_fail(SEEN_EFULL, "the filter is full and may not grow");
         if (f->n >= max_filters)
-            return sn_fail(SEEN_ETOOBIG, "maximum expansions reached: %u filters", f->n);
+            return sn_fail(SEEN_ETOOBIG, "maximum expansions reached: %u filters",
+                           f->n);
         int rc = chain_grow(f);
         if (rc < 0)
             return rc;
@@ -374,7 +375,7 @@ int seen_cf_del(seen_cf *f, const void *key, size_t len)
     return 0;
 }
 
-/* ---- what is in it ------------------------------------------------------------- */
+/* ---- what is in it -------------------------------------------------------------- */
 
 void seen_cf_get_info(const seen_cf *f, seen_cf_info *out)
 {
@@ -401,7 +402,7 @@ int seen_cf_get_filter(const seen_cf *f, uint32_t i, const void **data, uint64_t
     return SEEN_OK;
 }
 
-/* ---- dumps ----------------------------------------------------------------------- */
+/* ---- dumps ---------------------------------------------------------------------- */
 
 static uint16_t get16(const uint8_t *p)
 {
@@ -471,10 +472,12 @@ int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data, size_t len)
         }
         off -= bytes;
     }
-    return sn_fail(SEEN_ERANGE, "iterator %llu: no filter there", (unsigned long long)iter);
+    return sn_fail(SEEN_ERANGE, "iterator %llu: no filter there",
+                   (unsigned long long)iter);
 }
 
-/* Reads and checks a header; *N is its number of filters, *BYTES that of their slots. */
+/* Reads and checks a header; *N is its number of filters, *BYTES that of their slots.
+ */
 static int header_read(const uint8_t *p, size_t len, seen_cf *f, uint32_t *n,
                        uint64_t *bytes)
 {
@@ -498,7 +501,8 @@ static int header_read(const uint8_t *p, size_t len, seen_cf *f, uint32_t *n,
     if (f->max_iterations < 1)
         return sn_fail(SEEN_EFORMAT, "maxIterations is 0");
     if (f->expansion & (f->expansion - 1))
-        return sn_fail(SEEN_EFORMAT, "expansion %u is not a power of two", f->expansion);
+        return sn_fail(SEEN_EFORMAT, "expansion %u is not a power of two",
+                       f->expansion);
     if (f->expansion == 0 && filters > 1)
         return sn_fail(SEEN_EFORMAT, "numFilters is %llu though expansion is 0",
                        (unsigned long long)filters);
@@ -506,7 +510,8 @@ static int header_read(const uint8_t *p, size_t len, seen_cf *f, uint32_t *n,
     for (uint32_t i = 0; i < filters; i++) {
         uint64_t b = buckets_of(f, i) * f->bucket_size;
         if (!b || __builtin_add_overflow(*bytes, b, bytes))
-            return sn_fail(SEEN_EFORMAT, "numBuckets %llu times expansion %u is too large",
+            return sn_fail(SEEN_EFORMAT,
+                           "numBuckets %llu times expansion %u is too large",
                            (unsigned long long)f->buckets, f->expansion);
     }
     if (f->items > *bytes)
@@ -542,9 +547,9 @@ int sn_cf_over(uint8_t *dump, size_t len, const seen_allocator *a, seen_cf **out
     if (rc < 0)
         return rc;
     if (bytes != len - SEEN_CF_HEADER)
-        return sn_fail(SEEN_EFORMAT, "the header speaks of %llu slots, %llu bytes follow",
-                       (unsigned long long)bytes,
-                       (unsigned long long)(len - SEEN_CF_HEADER));
+        return sn_fail(
+            SEEN_EFORMAT, "the header speaks of %llu slots, %llu bytes follow",
+            (unsigned long long)bytes, (unsigned long long)(len - SEEN_CF_HEADER));
     rc = chain_new(n, a, &f);
     if (rc < 0)
         return rc;

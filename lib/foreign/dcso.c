@@ -87,8 +87,8 @@ static int create(sn_foreign *f, const seen_params *params)
     double n = (double)params->keys, p = params->error;
     if (!(n >= 1) || !(p > 0 && p < 1))
         return sn_fail(SEEN_EINVAL, "dcso needs keys and error");
-    double bits = params->bits ? (double)params->bits
-                               : fabs(ceil(n * log(p) / pow(log(2), 2)));
+    double bits =
+        params->bits ? (double)params->bits : fabs(ceil(n * log(p) / pow(log(2), 2)));
     if (!(bits < 0x1p48))
         return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
     uint64_t m = (uint64_t)bits;

@@ -50,11 +50,14 @@ int sn_check_km(uint64_t k, uint64_t m)
 int sn_foreign_room(sn_foreign *f, uint64_t len)
 {
     if (!f->owned)
-        return sn_fail(SEEN_EFULL, "the file cannot grow in place: load it, add, and save");
+        return sn_fail(SEEN_EFULL,
+                       "the file cannot grow in place: load it, add, and save");
     if (len > SN_MAX_BYTES)
-        return sn_fail(SEEN_ETOOBIG, "%llu bytes are too many", (unsigned long long)len);
+        return sn_fail(SEEN_ETOOBIG, "%llu bytes are too many",
+                       (unsigned long long)len);
     if (len > f->room) {
-        uint64_t room = f->len && len < f->room + f->room / 2 ? f->room + f->room / 2 : len;
+        uint64_t room =
+            f->len && len < f->room + f->room / 2 ? f->room + f->room / 2 : len;
         uint8_t *p = sn_body_alloc(&f->alloc, room);
         if (!p)
             return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
@@ -69,17 +72,19 @@ int sn_foreign_room(sn_foreign *f, uint64_t len)
     return SEEN_OK;
 }
 
-/* ---- opening and making ------------------------------------------------------------------- */
+/* ---- opening and making --------------------------------------------------------- */
 
 static int type_set(sn_foreign *f, const char *name)
 {
     sn_keytype t = sn_keytype_named(name);
     if (t == SN_KEY_TYPES)
-        return sn_fail(SEEN_EINVAL, "no key type \"%s\": bytes, utf8, utf16, int32, int64, "
-                                    "float, double",
+        return sn_fail(SEEN_EINVAL,
+                       "no key type \"%s\": bytes, utf8, utf16, int32, int64, "
+                       "float, double",
                        name);
     if (t != SN_KEY_BYTES && !(f->format->types >> t & 1))
-        return sn_fail(SEEN_EINVAL, "%s has no keys of type %s", f->format->pub.name, name);
+        return sn_fail(SEEN_EINVAL, "%s has no keys of type %s", f->format->pub.name,
+                       name);
     f->type = t;
     return SEEN_OK;
 }
@@ -88,7 +93,8 @@ static int format_pick(const char *name, const sn_format **out)
 {
     *out = sn_format_named(name);
     return *out ? SEEN_OK
-                : sn_fail(SEEN_EINVAL, "no format \"%s\"; see the list of formats", name);
+                : sn_fail(SEEN_EINVAL, "no format \"%s\"; see the list of formats",
+                          name);
 }
 
 static int foreign_alloc(const sn_format *format, const seen_params *params,
@@ -113,8 +119,8 @@ static int foreign_alloc(const sn_format *format, const seen_params *params,
 static int params_agree(const sn_foreign *f, const seen_params *params)
 {
     if (params->bits && f->bits.m && params->bits != f->bits.m)
-        return sn_fail(SEEN_EINVAL, "m is %llu, not %llu", (unsigned long long)f->bits.m,
-                       (unsigned long long)params->bits);
+        return sn_fail(SEEN_EINVAL, "m is %llu, not %llu",
+                       (unsigned long long)f->bits.m, (unsigned long long)params->bits);
     if (params->probes && f->bits.m && params->probes != f->bits.k)
         return sn_fail(SEEN_EINVAL, "k is %u, not %u", f->bits.k, params->probes);
     return SEEN_OK;
@@ -198,7 +204,7 @@ void sn_foreign_free(sn_foreign *f)
     sn_free(&a, f, sizeof *f);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------- */
 
 /* One key turned into the bytes that are hashed, in BUF or on the heap. */
 typedef struct turned {
@@ -275,7 +281,8 @@ size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, 
 int sn_foreign_remove(sn_foreign *f, const void *key, size_t len)
 {
     if (!f->format->remove)
-        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", f->format->pub.name);
+        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
+                       f->format->pub.name);
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     return f->format->remove(f, key, len);
@@ -288,7 +295,7 @@ int sn_foreign_write(const sn_foreign *f, const sn_sink *to)
     return f->len ? to->put(to->ctx, f->file, f->len) : SEEN_OK;
 }
 
-/* ---- what is in it ----------------------------------------------------------------------------- */
+/* ---- what is in it -------------------------------------------------------------- */
 
 static uint64_t popcount(const uint8_t *p, uint64_t n)
 {
@@ -335,8 +342,8 @@ void sn_foreign_stats(const sn_foreign *f, seen_stats *out)
         out->error_now = pow(fill, k);
         out->keys_estimate = k ? -log1p(-fmin(fill, 1 - 0.5 / m)) * m / k : 0;
     }
-    out->added = f->counted ? f->added
-                            : (uint64_t)(fmin(out->keys_estimate, 9e18) + 0.5);
+    out->added =
+        f->counted ? f->added : (uint64_t)(fmin(out->keys_estimate, 9e18) + 0.5);
 }
 
 int sn_foreign_describe(const sn_foreign *f, char *buf, size_t size)
@@ -362,11 +369,11 @@ int sn_foreign_describe(const sn_foreign *f, char *buf, size_t size)
                     "%s%s%s%s, m=%llu, k=%u, %s, %llu bytes, %.1f%% of bits set, error "
                     "%.3g now%s",
                     f->format->pub.name, more, type, layers, (unsigned long long)s.bits,
-                    s.probes, keys, (unsigned long long)s.bytes, 100 * s.fill, s.error_now,
-                    promised);
+                    s.probes, keys, (unsigned long long)s.bytes, 100 * s.fill,
+                    s.error_now, promised);
 }
 
-/* ---- from one container to another ------------------------------------------------------------- */
+/* ---- from one container to another ---------------------------------------------- */
 
 static uint8_t reversed(uint8_t b)
 {
@@ -401,6 +408,33 @@ static bool same_rule(const sn_foreign *a, const sn_foreign *b)
            !memcmp(a->seeds, b->seeds, a->nseeds * sizeof *a->seeds);
 }
 
+int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src)
+{
+    int rc = SEEN_OK;
+    if (dst->rule == SN_RULE_OWN || !dst->format->add)
+        return sn_fail(SEEN_EKIND, "%s filters cannot be merged", dst->format->pub.name);
+    if (!dst->writable)
+        return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
+    if (!same_rule(dst, src) || dst->bits.flip_bit != src->bits.flip_bit ||
+        dst->bits.flip_byte != src->bits.flip_byte || dst->type != src->type)
+        return sn_fail(SEEN_EMISMATCH,
+                       "one is %s with m=%llu and k=%u, the other %s with m=%llu and k=%u",
+                       dst->format->pub.name, (unsigned long long)dst->bits.m,
+                       dst->bits.k, src->format->pub.name,
+                       (unsigned long long)src->bits.m, src->bits.k);
+    if (src->bits.have > dst->bits.have)
+        rc = sn_raw_grow(dst, src->bits.have * 8 - 1);
+    if (rc < 0)
+        return rc;
+    for (uint64_t i = 0; i < src->bits.have; i++)
+        dst->bits.at[i] |= src->bits.at[i];
+    dst->added += src->added;
+    dst->counted &= src->counted;
+    dst->dirty = true;
+    dst->format->add(dst, NULL, 0, NULL, &rc); /* counts in the header */
+    return rc;
+}
+
 int sn_foreign_convert(const sn_foreign *f, const char *name, sn_foreign **out)
 {
     const sn_format *format;
@@ -414,13 +448,16 @@ int sn_foreign_convert(const sn_foreign *f, const char *name, sn_foreign **out)
                           .error = f->error,
                           .seeds = f->nseeds ? f->seeds : NULL,
                           .seeds_n = f->nseeds,
-                          .flags = f->rule == SN_RULE_MMH3_UNSIGNED ? SEEN_HASH_UNSIGNED : 0};
-    params.type = f->type && format->types >> f->type & 1 ? sn_keytype_name(f->type) : NULL;
+                          .flags = f->rule == SN_RULE_MMH3_UNSIGNED ? SEEN_HASH_UNSIGNED
+                                                                    : 0};
+    params.type =
+        f->type && format->types >> f->type & 1 ? sn_keytype_name(f->type) : NULL;
     if (f->rule == SN_RULE_OWN || !format->create ||
         sn_foreign_new(name, &params, &f->alloc, &g) < 0 || !same_rule(f, g)) {
         sn_foreign_free(g);
-        return sn_fail(SEEN_EKIND, "the bits of a %s filter cannot be a %s filter's: the "
-                                   "same key goes to other bits",
+        return sn_fail(SEEN_EKIND,
+                       "the bits of a %s filter cannot be a %s filter's: the "
+                       "same key goes to other bits",
                        f->format->pub.name, name);
     }
     rc = bits_copy(g, &f->bits);

@@ -51,12 +51,12 @@ typedef enum sn_keytype {
 } sn_keytype;
 
 /* Where bits stand: bit i is bit (i & 7) ^ flip_bit of byte (i >> 3) ^ flip_byte.
- * Both 0: least significant first. flip_bit 7: most significant first (Redis). flip_byte
- * 7: in big-endian 64-bit words (Java, Go). */
+ * Both 0: least significant first. flip_bit 7: most significant first (Redis).
+ * flip_byte 7: in big-endian 64-bit words (Java, Go). */
 typedef struct sn_bits {
     uint8_t *at;
-    uint64_t have; /* bytes there; what lies beyond reads as 0 */
-    uint64_t m;    /* modulus */
+    uint64_t have;    /* bytes there; what lies beyond reads as 0 */
+    uint64_t m;       /* modulus */
     uint64_t inverse; /* of m, for sn_bits_mod; set after opening */
     uint32_t k;
     uint8_t flip_byte, flip_bit;
@@ -127,7 +127,8 @@ struct sn_format {
 extern const sn_format *const sn_formats[];
 extern const unsigned sn_formats_n;
 const sn_format *sn_format_named(const char *name);
-const sn_format *sn_format_of(const uint8_t *p, uint64_t len); /* NULL: not recognised */
+const sn_format *sn_format_of(const uint8_t *p,
+                              uint64_t len); /* NULL: not recognised */
 
 /* Opens the container in BYTES. NAME NULL: recognise it. With OWNED the bytes came from
  * sn_body_alloc and belong to F from then on, but not if this fails. */
@@ -140,17 +141,22 @@ void sn_foreign_free(sn_foreign *f);
 
 /* Keys as the caller has them, any number. */
 void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found);
-size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc);
+size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
+                      int *rc);
 int sn_foreign_remove(sn_foreign *f, const void *key, size_t len);
 int sn_foreign_write(const sn_foreign *f, const sn_sink *to);
 void sn_foreign_stats(const sn_foreign *f, seen_stats *out);
 int sn_foreign_describe(const sn_foreign *f, char *buf, size_t size);
 
+/* Adds to DST the keys of SRC: the OR of the bits, where both have the same rule, m, k
+ * and order. SEEN_EMISMATCH says what differs. */
+int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src);
+
 /* The same bits in the container of format NAME, if its rule can be the same;
  * SEEN_EKIND and the remedy otherwise. */
 int sn_foreign_convert(const sn_foreign *f, const char *name, sn_foreign **out);
 
-/* ---- for the formats -------------------------------------------------------------- */
+/* ---- for the formats ------------------------------------------------------------ */
 
 /* Makes room for LEN bytes of container, new ones zero, and sets f->len; offsets stay,
  * pointers into f->file do not. SEEN_EFULL if the memory is another's. */
@@ -180,9 +186,9 @@ static inline void sn_put_be64(uint8_t *p, uint64_t x)
 }
 
 extern const sn_format sn_fmt_leveldb, sn_fmt_leveldb_block, sn_fmt_leveldb_table,
-    sn_fmt_guava, sn_fmt_guava32, sn_fmt_parquet, sn_fmt_parquet_v0, sn_fmt_parquet_file,
-    sn_fmt_redisbloom, sn_fmt_rediscuckoo, sn_fmt_redis_bitmap, sn_fmt_scrapy,
-    sn_fmt_bloom_go, sn_fmt_bloom_go_le, sn_fmt_bloom_go_json, sn_fmt_dcso,
-    sn_fmt_libbloom, sn_fmt_libbloom1, sn_fmt_fnv_split, sn_fmt_crc32_shift,
-    sn_fmt_mmh3_17;
+    sn_fmt_guava, sn_fmt_guava32, sn_fmt_parquet, sn_fmt_parquet_v0,
+    sn_fmt_parquet_file, sn_fmt_redisbloom, sn_fmt_rediscuckoo, sn_fmt_redis_bitmap,
+    sn_fmt_scrapy, sn_fmt_bloom_go, sn_fmt_bloom_go_le, sn_fmt_bloom_go_json,
+    sn_fmt_dcso, sn_fmt_libbloom, sn_fmt_libbloom1, sn_fmt_fnv_split,
+    sn_fmt_crc32_shift, sn_fmt_mmh3_17;
 #endif

@@ -99,7 +99,8 @@ static int create_as(sn_foreign *f, const seen_params *params, uint8_t strategy)
     }
     double words = ceil(m / 64);
     if (!(m >= 1))
-        return sn_fail(SEEN_EINVAL, "error %g with %.0f keys needs no bits at all", p, n);
+        return sn_fail(SEEN_EINVAL, "error %g with %.0f keys needs no bits at all", p,
+                       n);
     if (k > 255)
         return sn_fail(SEEN_EINVAL, "k would be %.0f, at most 255", k);
     if (!(words <= MAX_WORDS))
@@ -108,7 +109,7 @@ static int create_as(sn_foreign *f, const seen_params *params, uint8_t strategy)
     int rc = sn_foreign_room(f, HEAD + 8 * (uint64_t)w);
     if (rc < 0)
         return rc;
-    uint8_t head[HEAD] = {strategy,           (uint8_t)k,          (uint8_t)(w >> 24),
+    uint8_t head[HEAD] = {strategy,           (uint8_t)k,        (uint8_t)(w >> 24),
                           (uint8_t)(w >> 16), (uint8_t)(w >> 8), (uint8_t)w};
     memcpy(f->file, head, HEAD);
     f->capacity = params->keys;

@@ -52,8 +52,9 @@ static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int 
 {
     if (f->bits.m)
         return sn_scan_add(f, keys, n, dup, start, next);
-    *rc = sn_fail(SEEN_EKIND, f->len < 2 ? "the filter has no bits"
-                                         : "the filter's k is reserved for other encodings");
+    *rc = sn_fail(SEEN_EKIND, f->len < 2
+                                  ? "the filter has no bits"
+                                  : "the filter's k is reserved for other encodings");
     return 0;
 }
 
@@ -91,7 +92,8 @@ static int create(sn_foreign *f, const seen_params *params)
 }
 
 const sn_format sn_fmt_leveldb = {
-    .pub = {"leveldb", "LevelDB builtin filter, one filter (C++)", "", "keys, bits per key",
+    .pub = {"leveldb", "LevelDB builtin filter, one filter (C++)", "",
+            "keys, bits per key",
             SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
     .open = open_filter,
     .create = create,

@@ -6,5 +6,6 @@
 #include <stdint.h>
 
 /* What LevelDB's reader answers for KEY on these LEN bytes, whatever they are. */
-bool sn_leveldb_match(const uint8_t *filter, uint64_t len, const void *key, size_t klen);
+bool sn_leveldb_match(const uint8_t *filter, uint64_t len, const void *key,
+                      size_t klen);
 #endif

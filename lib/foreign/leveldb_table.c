@@ -2,8 +2,8 @@
  *
  * A table has one filter for every 2 KiB of file in which a data block starts. A key is
  * asked as LevelDB asks: the index names the data block that would hold it, the block's
- * offset names the filter. leveldb-block is the filter block cut out of a table: without
- * an index any filter may answer. */
+ * offset names the filter. leveldb-block is the filter block cut out of a table:
+ * without an index any filter may answer. */
 #include "foreign/foreign.h"
 #include "foreign/leveldb_filter.h"
 #include "foreign/snappy.h"
@@ -26,17 +26,17 @@ typedef struct entry {
 } entry;
 
 typedef struct block_set {
-    span filters;     /* filters, one after another */
+    span filters; /* filters, one after another */
     const uint8_t *offsets;
-    uint64_t n;       /* filters */
+    uint64_t n; /* filters */
     uint8_t base_lg;
-    entry *index;     /* NULL: a filter block alone */
+    entry *index; /* NULL: a filter block alone */
     uint64_t entries, room;
     uint8_t *unpacked; /* the index, if it was compressed */
     uint64_t unpacked_len;
 } block_set;
 
-/* ---- the filter block ------------------------------------------------------------------ */
+/* ---- the filter block ----------------------------------------------------------- */
 
 static int block_read(block_set *b, span s)
 {
@@ -45,7 +45,8 @@ static int block_read(block_set *b, span s)
                        (unsigned long long)s.len);
     uint64_t array = sn_le32(s.p + s.len - 5);
     if (array > s.len - 5 || (s.len - 5 - array) % 4)
-        return sn_fail(SEEN_EFORMAT, "array_offset is %llu in a filter block of %llu bytes",
+        return sn_fail(SEEN_EFORMAT,
+                       "array_offset is %llu in a filter block of %llu bytes",
                        (unsigned long long)array, (unsigned long long)s.len);
     b->filters = (span){s.p, array};
     b->offsets = s.p + array;
@@ -73,7 +74,7 @@ static bool filter_match(const block_set *b, uint64_t i, const seen_key *k)
     return !filter_at(b, i, &s) || sn_leveldb_match(s.p, s.len, k->data, k->len);
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------ */
 
 static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *x)
 {
@@ -125,14 +126,15 @@ static int block_load(const sn_foreign *f, span *s, const char *what, uint8_t **
 }
 
 /* The next entry of a block; 1, 0 at the end, or an error. */
-static int entry_next(const uint8_t **p, const uint8_t *end, uint64_t *shared, span *suffix,
-                      span *value)
+static int entry_next(const uint8_t **p, const uint8_t *end, uint64_t *shared,
+                      span *suffix, span *value)
 {
     uint64_t unshared, len;
     if (*p >= end)
         return 0;
-    if (!varint(p, end, shared) || !varint(p, end, &unshared) || !varint(p, end, &len) ||
-        unshared > (uint64_t)(end - *p) || len > (uint64_t)(end - *p) - unshared)
+    if (!varint(p, end, shared) || !varint(p, end, &unshared) ||
+        !varint(p, end, &len) || unshared > (uint64_t)(end - *p) ||
+        len > (uint64_t)(end - *p) - unshared)
         return sn_fail(SEEN_EFORMAT, "a block entry runs over its end");
     *suffix = (span){*p, unshared};
     *value = (span){*p + unshared, len};
@@ -167,7 +169,8 @@ static int metaindex_find(const sn_foreign *f, span meta, span *filter)
         for (uint64_t i = shared; i < have && i < sizeof key; i++)
             key[i] = (char)suffix.p[i - shared];
         if (have == strlen(NAME) && !memcmp(key, NAME, have))
-            return handle_read(f, &value.p, value.p + value.len, "filter block", filter);
+            return handle_read(f, &value.p, value.p + value.len, "filter block",
+                               filter);
     }
     return rc < 0 ? rc : sn_fail(SEEN_EFORMAT, "the table has no %s", NAME);
 }
@@ -181,7 +184,8 @@ static int index_read(const sn_foreign *f, block_set *b, span s)
     b->unpacked = owned;
     b->unpacked_len = s.len ? s.len : 1;
     if (s.len < 4)
-        return sn_fail(SEEN_EFORMAT, "an index of %llu bytes", (unsigned long long)s.len);
+        return sn_fail(SEEN_EFORMAT, "an index of %llu bytes",
+                       (unsigned long long)s.len);
     uint64_t most = sn_le32(s.p + s.len - 4);
     rc = entries_of(&s, "index");
     if (rc < 0)
@@ -230,7 +234,7 @@ static uint64_t index_seek(const block_set *b, const seen_key *k)
     return lo;
 }
 
-/* ---- the formats ---------------------------------------------------------------------------- */
+/* ---- the formats ---------------------------------------------------------------- */
 
 static void close_set(sn_foreign *f)
 {
@@ -370,8 +374,8 @@ static int describe(const sn_foreign *f, char *buf, size_t size)
 }
 
 const sn_format sn_fmt_leveldb_table = {
-    .pub = {"leveldb-table", "LevelDB table file (.ldb), its filter block, read only", "",
-            "", SEEN_FORMAT_KNOWN},
+    .pub = {"leveldb-table", "LevelDB table file (.ldb), its filter block, read only",
+            "", "", SEEN_FORMAT_KNOWN},
     .mine = mine,
     .open = open_table,
     .has = table_has,
@@ -381,8 +385,8 @@ const sn_format sn_fmt_leveldb_table = {
 };
 
 const sn_format sn_fmt_leveldb_block = {
-    .pub = {"leveldb-block", "LevelDB filter block cut out of a table, read only", "", "",
-            0},
+    .pub = {"leveldb-block", "LevelDB filter block cut out of a table, read only", "",
+            "", 0},
     .open = open_block,
     .has = block_has,
     .stats = stats,

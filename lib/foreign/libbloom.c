@@ -33,7 +33,8 @@ SN_PROBES(two, start, next2)
 SN_PROBES(one, start, next1)
 
 /* bits, hashes and bits per entry as both versions compute them; 2.x multiplies in long
- * double, which on this side of 2^53 bits gives the same after truncation or one more. */
+ * double, which on this side of 2^53 bits gives the same after truncation or one more.
+ */
 static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *k,
                    double *bpe)
 {
@@ -57,7 +58,7 @@ static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *
     return sn_check_km(*k, *m);
 }
 
-/* ---- 2.x --------------------------------------------------------------------------- */
+/* ---- 2.x ------------------------------------------------------------------------ */
 
 static bool mine(const uint8_t *p, uint64_t len)
 {
@@ -92,8 +93,8 @@ static int open_two(sn_foreign *f, const seen_params *params)
     f->error = sn_le_double(s + 32);
     if (!(f->error > 0 && f->error < 1))
         return sn_fail(SEEN_EFORMAT, "error is %g, not between 0 and 1", f->error);
-    f->bits =
-        (sn_bits){.at = f->file + HEAD, .have = bytes, .m = bits, .k = (uint32_t)hashes};
+    f->bits = (sn_bits){
+        .at = f->file + HEAD, .have = bytes, .m = bits, .k = (uint32_t)hashes};
     return SEEN_OK;
 }
 
@@ -132,7 +133,7 @@ const sn_format sn_fmt_libbloom = {
     .add = two_add,
 };
 
-/* ---- 1.x --------------------------------------------------------------------------- */
+/* ---- 1.x ------------------------------------------------------------------------ */
 
 static int open_one(sn_foreign *f, const seen_params *params)
 {
@@ -161,7 +162,8 @@ static int create_one(sn_foreign *f, const seen_params *params)
 
 const sn_format sn_fmt_libbloom1 = {
     .pub = {"libbloom1", "libbloom 1.x, the bit array alone (C)", "keys, error or m, k",
-            "keys, error or m, k", SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
+            "keys, error or m, k",
+            SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
     .open = open_one,
     .create = create_one,
     .has = one_has,

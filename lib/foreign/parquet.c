@@ -13,7 +13,7 @@
 
 #define GROUP 64
 
-/* ---- the header --------------------------------------------------------------------- */
+/* ---- the header ----------------------------------------------------------------- */
 
 /* A union whose only accepted member is an empty structure with id 1. */
 static int union_is_one(sn_thrift *t, const char *name)
@@ -54,7 +54,8 @@ int sn_sbbf_header(const uint8_t *p, uint64_t len, uint64_t *head, uint64_t *byt
         if (!(have >> i & 1))
             return sn_fail(SEEN_EFORMAT, "the header lacks %s", names[i]);
     if (size < 32 || size > INT32_MAX || size % 32)
-        return sn_fail(SEEN_EFORMAT, "numBytes is %lld, not a multiple of 32 below 2^31",
+        return sn_fail(SEEN_EFORMAT,
+                       "numBytes is %lld, not a multiple of 32 below 2^31",
                        (long long)size);
     *head = (uint64_t)(t.p - p);
     *bytes = (uint64_t)size;
@@ -63,8 +64,8 @@ int sn_sbbf_header(const uint8_t *p, uint64_t len, uint64_t *head, uint64_t *byt
 
 size_t sn_sbbf_put_header(uint8_t *p, uint64_t bytes)
 {
-    static const uint8_t unions[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
-                                     0x1c, 0x1c, 0, 0, 0};
+    static const uint8_t unions[] = {0x1c, 0x1c, 0,    0, 0x1c, 0x1c, 0,
+                                     0,    0x1c, 0x1c, 0, 0,    0};
     uint64_t x = bytes * 2;
     size_t n = 0;
     p[n++] = 0x15;
@@ -75,13 +76,14 @@ size_t sn_sbbf_put_header(uint8_t *p, uint64_t bytes)
     return n + sizeof unions;
 }
 
-/* ---- the bits ------------------------------------------------------------------------ */
+/* ---- the bits ------------------------------------------------------------------- */
 
 int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes)
 {
     sn_shape shape = {.kind = SEEN_BLOCK, .k = 8, .units = bytes / 32};
     if (bytes % 32 || sn_block.body_len(&shape) != bytes)
-        return sn_fail(SEEN_EFORMAT, "a bitset of %llu bytes", (unsigned long long)bytes);
+        return sn_fail(SEEN_EFORMAT, "a bitset of %llu bytes",
+                       (unsigned long long)bytes);
     *l = (sn_layer){.kind = &sn_block, .shape = shape, .len = bytes, .body = bitset};
     enum sn_simd simd = sn_simd_best();
     l->twin = sn_block.twin(&shape, simd, false);
@@ -159,7 +161,7 @@ static size_t add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int 
     return n;
 }
 
-/* ---- one filter with its header --------------------------------------------------------- */
+/* ---- one filter with its header ------------------------------------------------- */
 
 static void close_layer(sn_foreign *f)
 {
@@ -218,7 +220,8 @@ static int size_for(const seen_params *params, uint64_t *bytes)
         return sn_fail(SEEN_EINVAL, "parquet needs keys and error, or m");
     double m = -8 * n / log(1 - pow(p, 1.0 / 8));
     const uint64_t most = (uint64_t)128 << 20;
-    /* parquet-java's own rounding: it clears one bit, which is not a multiple of 256. */
+    /* parquet-java's own rounding: it clears one bit, which is not a multiple of 256.
+     */
     uint64_t bits = m < (double)most * 8 ? (uint64_t)m : most * 8;
     uint64_t want = ((bits + 255) & ~(uint64_t)256) / 8;
     want = want < most ? want : most;
@@ -268,7 +271,7 @@ const sn_format sn_fmt_parquet = {
     .close = close_layer,
 };
 
-/* ---- the withdrawn form ------------------------------------------------------------------ */
+/* ---- the withdrawn form --------------------------------------------------------- */
 
 #define V0_HEAD 12
 #define V0_SEED 1361930890

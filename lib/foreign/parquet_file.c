@@ -78,16 +78,19 @@ static void filter_take(search *s, const column *c, uint64_t group)
     sn_foreign *f = s->f;
     uint64_t head, bytes, at = (uint64_t)c->offset;
     if (c->offset < 4 || at >= f->len) {
-        s->rc = sn_fail(SEEN_EFORMAT, "row group %llu: bloom_filter_offset %lld lies outside",
+        s->rc = sn_fail(SEEN_EFORMAT,
+                        "row group %llu: bloom_filter_offset %lld lies outside",
                         (unsigned long long)group + 1, (long long)c->offset);
         return;
     }
     s->rc = sn_sbbf_header(f->file + at, f->len - at, &head, &bytes);
     if (s->rc == SEEN_OK && bytes > f->len - at - head)
-        s->rc = sn_fail(SEEN_EFORMAT, "row group %llu: a filter of %llu bytes ends outside",
-                        (unsigned long long)group + 1, (unsigned long long)bytes);
+        s->rc =
+            sn_fail(SEEN_EFORMAT, "row group %llu: a filter of %llu bytes ends outside",
+                    (unsigned long long)group + 1, (unsigned long long)bytes);
     if (s->rc == SEEN_OK && s->into && s->into->n < s->into->room)
-        s->rc = sn_sbbf_layer(&s->into->layer[s->into->n++], f->file + at + head, bytes);
+        s->rc =
+            sn_sbbf_layer(&s->into->layer[s->into->n++], f->file + at + head, bytes);
     s->hits++;
 }
 
@@ -98,7 +101,8 @@ static void column_see(search *s, const column *c, uint64_t group)
         return;
     if (c->offset >= 0 && !strstr(s->others, c->name)) {
         size_t at = strlen(s->others);
-        snprintf(s->others + at, sizeof s->others - at, "%s%s", at ? ", " : "", c->name);
+        snprintf(s->others + at, sizeof s->others - at, "%s%s", at ? ", " : "",
+                 c->name);
     }
     if (s->want ? strcmp(s->want, c->name) != 0 : c->offset < 0)
         return;
@@ -172,8 +176,8 @@ static int footer_walk(search *s)
         return s->rc;
     if (!s->hits)
         return sn_fail(SEEN_EFORMAT, "no filter%s%s; filters exist for %s",
-                       s->want ? " for column " : " in the file", s->want ? s->want : "",
-                       *s->others ? s->others : "no column");
+                       s->want ? " for column " : " in the file",
+                       s->want ? s->want : "", *s->others ? s->others : "no column");
     return SEEN_OK;
 }
 
@@ -187,9 +191,9 @@ static void close_filters(sn_foreign *f)
 
 static int open_file(sn_foreign *f, const seen_params *params)
 {
-    static const sn_keytype types[8] = {
-        SN_KEY_BYTES, SN_KEY_INT32, SN_KEY_INT64, SN_KEY_BYTES,
-        SN_KEY_FLOAT, SN_KEY_DOUBLE, SN_KEY_BYTES, SN_KEY_BYTES};
+    static const sn_keytype types[8] = {SN_KEY_BYTES, SN_KEY_INT32, SN_KEY_INT64,
+                                        SN_KEY_BYTES, SN_KEY_FLOAT, SN_KEY_DOUBLE,
+                                        SN_KEY_BYTES, SN_KEY_BYTES};
     search s = {.f = f, .row_group = params->row_group, .want = params->column};
     int rc = footer_walk(&s);
     if (rc < 0)

@@ -22,7 +22,7 @@ static sn_state key_start(const sn_foreign *f, const void *key, size_t len)
     return (sn_state){.a = (uintptr_t)key, .b = len};
 }
 
-/* ---- redis-bitmap ------------------------------------------------------------------ */
+/* ---- redis-bitmap --------------------------------------------------------------- */
 
 static uint64_t signed_next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
@@ -80,7 +80,7 @@ const sn_format sn_fmt_redis_bitmap = {
     .add = bitmap_add,
 };
 
-/* ---- scrapy-redis ------------------------------------------------------------------ */
+/* ---- scrapy-redis --------------------------------------------------------------- */
 
 static uint64_t scrapy_next(const sn_foreign *f, sn_state *s, uint32_t i)
 {
@@ -103,7 +103,8 @@ static void scrapy_has(const sn_foreign *f, const seen_key *keys, size_t n, bool
 static size_t scrapy_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
                          int *rc)
 {
-    size_t taken = sn_scan_grow(f, keys, n, dup, rc, key_start, scrapy_next, sn_raw_grow);
+    size_t taken =
+        sn_scan_grow(f, keys, n, dup, rc, key_start, scrapy_next, sn_raw_grow);
     for (size_t i = 0; i < taken; i++)
         dup[i] &= keys[i].len > 0;
     return taken;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- BF ----------------------------------------------------------------------------- */
+/* ---- BF ------------------------------------------------------------------------- */
 
 static void bf_close(sn_foreign *f)
 {
@@ -36,7 +36,8 @@ static void bf_fill(sn_foreign *f)
     f->counted = true;
 }
 
-/* The promise for the whole chain: twice the first link's, for each next one has half. */
+/* The promise for the whole chain: twice the first link's, for each next one has half.
+ */
 static int bf_open(sn_foreign *f, const seen_params *params)
 {
     seen_bf *bf;
@@ -80,8 +81,9 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
         /* A file mapped in place has no room for another link. */
         if (!f->owned && sn_bf_full(f->own) &&
             !seen_bf_has(f->own, keys[i].data, keys[i].len)) {
-            *rc = sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
-                                      "in place: load it, add, and save");
+            *rc =
+                sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
+                                    "in place: load it, add, and save");
             return i;
         }
         int added = seen_bf_add(f->own, keys[i].data, keys[i].len);
@@ -136,8 +138,8 @@ static void bf_stats(const sn_foreign *f, seen_stats *out)
                                  : ((const uint8_t *)l.data)[j]);
         double fill = fmin((double)set / (double)m, 1);
         miss *= 1 - pow(fill, l.hashes);
-        out->keys_estimate += -log1p(-fmin(fill, 1 - 0.5 / (double)m)) * (double)m /
-                              (double)l.hashes;
+        out->keys_estimate +=
+            -log1p(-fmin(fill, 1 - 0.5 / (double)m)) * (double)m / (double)l.hashes;
         out->bits += m;
         out->bits_set += set;
         out->bytes += l.bytes;
@@ -174,7 +176,7 @@ const sn_format sn_fmt_redisbloom = {
     .close = bf_close,
 };
 
-/* ---- CF ----------------------------------------------------------------------------- */
+/* ---- CF ------------------------------------------------------------------------- */
 
 static void cf_close(sn_foreign *f)
 {

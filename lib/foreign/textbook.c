@@ -8,7 +8,7 @@
 #include "hash/oldhash.h"
 #include <math.h>
 
-/* ---- fnv-split -------------------------------------------------------------------- */
+/* ---- fnv-split ------------------------------------------------------------------ */
 
 static sn_state fnv_start(const sn_foreign *f, const void *key, size_t len)
 {
@@ -49,7 +49,7 @@ const sn_format sn_fmt_fnv_split = {
     .add = fnv_add,
 };
 
-/* ---- crc32-shift ------------------------------------------------------------------ */
+/* ---- crc32-shift ---------------------------------------------------------------- */
 
 static sn_state crc_start(const sn_foreign *f, const void *key, size_t len)
 {
@@ -116,7 +116,7 @@ const sn_format sn_fmt_crc32_shift = {
     .add = crc_add,
 };
 
-/* ---- mmh3-17 ---------------------------------------------------------------------- */
+/* ---- mmh3-17 -------------------------------------------------------------------- */
 
 /* Every probe hashes the key again, so the state is the key. */
 static sn_state py_start(const sn_foreign *f, const void *key, size_t len)

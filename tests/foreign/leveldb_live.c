@@ -15,7 +15,10 @@ static unsigned long asked, refused;
 
 static void no_destroy(void *state) {}
 
-static const char *name(void *state) { return "leveldb.BuiltinBloomFilter2"; }
+static const char *name(void *state)
+{
+    return "leveldb.BuiltinBloomFilter2";
+}
 
 typedef struct bytes {
     char *p;
@@ -47,8 +50,8 @@ static char *create(void *state, const char *const *keys, const size_t *lens, in
     return b.p;
 }
 
-static unsigned char match(void *state, const char *key, size_t klen, const char *filter,
-                           size_t len)
+static unsigned char match(void *state, const char *key, size_t klen,
+                           const char *filter, size_t len)
 {
     seen_filter *f;
     if (seen_open_foreign_bytes(filter, len, "leveldb", NULL, SEEN_READ, &f) < 0)
@@ -87,7 +90,8 @@ int main(int argc, char **argv)
     if (!strcmp(argv[2], "write")) {
         leveldb_writeoptions_t *w = leveldb_writeoptions_create();
         for (int i = 0; i < n; i++) {
-            int k = snprintf(key, sizeof key, "https://example.org/%d", i * 7919 % 1000003);
+            int k =
+                snprintf(key, sizeof key, "https://example.org/%d", i * 7919 % 1000003);
             int v = snprintf(value, sizeof value, "value of number %d", i);
             leveldb_put(db, w, key, (size_t)k, value, (size_t)v, &err);
             check(err);
@@ -99,9 +103,10 @@ int main(int argc, char **argv)
         int there = 0, absent = 0;
         for (int i = 0; i < 2 * n; i++) {
             size_t len;
-            int k = snprintf(key, sizeof key,
-                             i < n ? "https://example.org/%d" : "https://example.org/%d/no",
-                             i % n * 7919 % 1000003);
+            int k =
+                snprintf(key, sizeof key,
+                         i < n ? "https://example.org/%d" : "https://example.org/%d/no",
+                         i % n * 7919 % 1000003);
             char *v = leveldb_get(db, r, key, (size_t)k, &len, &err);
             check(err);
             if (i < n)
@@ -111,7 +116,7 @@ int main(int argc, char **argv)
             free(v);
         }
         printf("%d there, %d absent, %s\n", there, absent,
-               !ours ? "by the builtin"
+               !ours                                 ? "by the builtin"
                : refused > (unsigned long)n * 9 / 10 ? "filter asked and refusing"
                                                      : "filter of little use");
         leveldb_readoptions_destroy(r);

@@ -1,6 +1,6 @@
-/* fuzz_foreign.h - what every fuzz target of another system's filter does with its bytes:
- * open, ask, describe, copy, add, write, and open again, which must give the answers
- * it gave before. */
+/* fuzz_foreign.h - what every fuzz target of another system's filter does with its
+ * bytes: open, ask, describe, copy, add, write, and open again, which must give the
+ * answers it gave before. */
 #ifndef FUZZ_FOREIGN_H
 #define FUZZ_FOREIGN_H
 #include "base/bytes.h"
@@ -66,10 +66,11 @@ static void fuzz_change(seen_filter *f, const char *format, const seen_params *p
     free(b.p);
 }
 
-static void fuzz_format(const char *format, const seen_params *params, const uint8_t *data,
-                        size_t len)
+static void fuzz_format(const char *format, const seen_params *params,
+                        const uint8_t *data, size_t len)
 {
-    static const char text[] = "0123456789 12 -7 4294967295 \xc3\xa4\xed\xa0\x80 abcdefghijkl";
+    static const char text[] =
+        "0123456789 12 -7 4294967295 \xc3\xa4\xed\xa0\x80 abcdefghijkl";
     seen_key keys[FUZZ_KEYS];
     bool found[FUZZ_KEYS], again[FUZZ_KEYS];
     seen_filter *f, *g;
@@ -102,46 +103,46 @@ static void fuzz_format(const char *format, const seen_params *params, const uin
 }
 
 /* A target whose bytes say everything; the first byte picks the type of the keys. */
-#define FUZZ_FORMAT(...)                                                                \
-    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                       \
-    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                        \
-    {                                                                                   \
-        static const char *const names[] = {__VA_ARGS__};                               \
-        static const char *const types[] = {NULL, "utf8", "utf16", "int32", "int64",    \
-                                            "float", "double"};                         \
-        if (size < 1)                                                                   \
-            return 0;                                                                   \
-        seen_params params = {.type = types[data[0] % 7]};                              \
-        const char *name = names[data[0] / 7 % (sizeof names / sizeof *names)];         \
-        fuzz_format(name, &params, data + 1, size - 1);                                 \
-        return 0;                                                                       \
+#define FUZZ_FORMAT(...)                                                               \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                      \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                       \
+    {                                                                                  \
+        static const char *const names[] = {__VA_ARGS__};                              \
+        static const char *const types[] = {NULL,    "utf8",  "utf16", "int32",        \
+                                            "int64", "float", "double"};               \
+        if (size < 1)                                                                  \
+            return 0;                                                                  \
+        seen_params params = {.type = types[data[0] % 7]};                             \
+        const char *name = names[data[0] / 7 % (sizeof names / sizeof *names)];        \
+        fuzz_format(name, &params, data + 1, size - 1);                                \
+        return 0;                                                                      \
     }
 
 /* A target whose numbers come from outside: the first 24 bytes are those. */
-#define FUZZ_RAW(...)                                                                   \
-    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                       \
-    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                        \
-    {                                                                                   \
-        static const char *const names[] = {__VA_ARGS__};                               \
-        uint32_t seeds[4];                                                              \
-        if (size < 24)                                                                  \
-            return 0;                                                                   \
-        seen_params params = {.bits = sn_le32(data) & 0xffff,                         \
-                              .probes = data[4] % 18,                                   \
-                              .keys = sn_le32(data + 8) & 0x3fff,                       \
-                              .error = data[12] / 256.0,                                \
-                              .flags = data[13] & 7};                                   \
-        for (uint32_t i = 0; i < 4; i++)                                                \
-            seeds[i] = sn_le32(data + 16) + i * data[14];                               \
-        if (data[15] & 1) {                                                             \
-            params.seeds = seeds;                                                       \
-            params.seeds_n = data[15] / 2 % 5;                                          \
-        }                                                                               \
-        if (data[4] == 255)                                                             \
-            params.probes = sn_le32(data + 20);                                         \
-        const char *name = names[data[5] % (sizeof names / sizeof *names)];             \
-        fuzz_format(name, &params, data + 24, size - 24);                               \
-        return 0;                                                                       \
+#define FUZZ_RAW(...)                                                                  \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                      \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                       \
+    {                                                                                  \
+        static const char *const names[] = {__VA_ARGS__};                              \
+        uint32_t seeds[4];                                                             \
+        if (size < 24)                                                                 \
+            return 0;                                                                  \
+        seen_params params = {.bits = sn_le32(data) & 0xffff,                          \
+                              .probes = data[4] % 18,                                  \
+                              .keys = sn_le32(data + 8) & 0x3fff,                      \
+                              .error = data[12] / 256.0,                               \
+                              .flags = data[13] & 7};                                  \
+        for (uint32_t i = 0; i < 4; i++)                                               \
+            seeds[i] = sn_le32(data + 16) + i * data[14];                              \
+        if (data[15] & 1) {                                                            \
+            params.seeds = seeds;                                                      \
+            params.seeds_n = data[15] / 2 % 5;                                         \
+        }                                                                              \
+        if (data[4] == 255)                                                            \
+            params.probes = sn_le32(data + 20);                                        \
+        const char *name = names[data[5] % (sizeof names / sizeof *names)];            \
+        fuzz_format(name, &params, data + 24, size - 24);                              \
+        return 0;                                                                      \
     }
 
 #endif

@@ -44,7 +44,8 @@ static inline golden_blob golden_read(const char *dir, const char *name)
     return b;
 }
 
-/* The value of "NAME": in a flat JSON object, as a pointer to its text; NULL if none. */
+/* The value of "NAME": in a flat JSON object, as a pointer to its text; NULL if none.
+ */
 static inline const char *golden_param(golden_blob json, const char *name)
 {
     char quoted[128];

@@ -35,7 +35,8 @@ static void in_place(void)
     const char *path = path_of("dcso");
     ok(seen_add_str(f, "one") == SEEN_NEW && seen_save(f, path) == 0, "saved");
     seen_free(f);
-    ok(seen_open_foreign(path, NULL, NULL, SEEN_READ, &f) == 0 && seen_has_str(f, "one"),
+    ok(seen_open_foreign(path, NULL, NULL, SEEN_READ, &f) == 0 &&
+           seen_has_str(f, "one"),
        "mapped and recognised");
     ok(seen_add_str(f, "two") == SEEN_EREADONLY, "read-only takes no keys");
     seen_stats st;
@@ -56,7 +57,8 @@ static void in_place(void)
     ok(seen_open_foreign(path_of("none"), NULL, NULL, 0, &f) == SEEN_EIO &&
            strstr(seen_reason(), "none"),
        "a missing file: %s", seen_reason());
-    ok(seen_open_foreign(dir, NULL, NULL, 0, &f) == SEEN_EIO, "a folder: %s", seen_reason());
+    ok(seen_open_foreign(dir, NULL, NULL, 0, &f) == SEEN_EIO, "a folder: %s",
+       seen_reason());
 }
 
 /* What would lengthen a mapped file is refused, and works when loaded. */
@@ -97,7 +99,8 @@ static void growth(void)
     rc = seen_open_foreign(path, NULL, NULL, SEEN_WRITE, &f);
     for (n = 0; rc >= 0 && n < 50; n++)
         rc = seen_add_u64(f, (uint64_t)n);
-    ok(rc == SEEN_EFULL && n <= 9, "a mapped cuckoo filter gets full: %s", seen_reason());
+    ok(rc == SEEN_EFULL && n <= 9, "a mapped cuckoo filter gets full: %s",
+       seen_reason());
     ok(seen_remove(f, "x", 1) == SEEN_EREADONLY, "and removes nothing in place");
     seen_free(f);
     seen_open_foreign(path, NULL, NULL, SEEN_LOAD, &f);
@@ -109,14 +112,16 @@ static void growth(void)
     uint32_t seeds[] = {1, 2, 3};
     seen_params p = {.bits = 1000, .seeds = seeds, .seeds_n = 3};
     f = make("redis-bitmap", p);
-    ok(seen_save(f, path) == 0 && seen_bytes(f) == 0, "an empty Redis string is an empty file");
+    ok(seen_save(f, path) == 0 && seen_bytes(f) == 0,
+       "an empty Redis string is an empty file");
     seen_free(f);
     ok(seen_open_foreign(path, "redis-bitmap", &p, SEEN_WRITE, &f) == 0 &&
            seen_add_str(f, "a") == SEEN_EFULL,
        "which cannot grow in place");
     seen_free(f);
     ok(seen_open_foreign(path, "redis-bitmap", &p, SEEN_LOAD, &f) == 0 &&
-           seen_add_str(f, "a") == SEEN_NEW && seen_has_str(f, "a") && !seen_has_str(f, "b"),
+           seen_add_str(f, "a") == SEEN_NEW && seen_has_str(f, "a") &&
+           !seen_has_str(f, "b"),
        "but loaded");
     seen_free(f);
 
@@ -153,11 +158,12 @@ static void parquet_groups(void)
     p.row_group = 2;
     ok(seen_open_foreign(file, NULL, &p, 0, &f) == 0 && seen_has_str(f, "77"),
        "one row group alone");
-    ok(seen_convert(f, "parquet", &g) == 0 && seen_has_str(g, "77") && !seen_has_str(g, "x"),
+    ok(seen_convert(f, "parquet", &g) == 0 && seen_has_str(g, "77") &&
+           !seen_has_str(g, "x"),
        "its filter taken out keeps the type");
     seen_filter *none;
-    ok(seen_convert(f, "native", &none) == SEEN_EKIND, "integers do not become native: %s",
-       seen_reason());
+    ok(seen_convert(f, "native", &none) == SEEN_EKIND,
+       "integers do not become native: %s", seen_reason());
     seen_free(f);
     seen_free(g);
     p = (seen_params){.column = "x"};
@@ -165,15 +171,16 @@ static void parquet_groups(void)
            strstr(seen_reason(), "no filter"),
        "a column without: %s", seen_reason());
     p = (seen_params){.column = "a.b"};
-    ok(seen_open_foreign(file, "parquet-file", &p, 0, &f) == 0 && seen_has_str(f, "t7") &&
-           seen_has_str(f, "u7"),
+    ok(seen_open_foreign(file, "parquet-file", &p, 0, &f) == 0 &&
+           seen_has_str(f, "t7") && seen_has_str(f, "u7"),
        "a nested column of text");
     seen_free(f);
 }
 
-/* ---- keys ------------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------- */
 
-static bool turns(sn_keytype t, const char *text, size_t len, const char *want, size_t n)
+static bool turns(sn_keytype t, const char *text, size_t len, const char *want,
+                  size_t n)
 {
     uint8_t out[100];
     size_t got;
@@ -188,17 +195,20 @@ static void types(void)
     ok(turns(SN_KEY_INT32, "-2", 2, "\xfe\xff\xff\xff", 4) &&
            turns(SN_KEY_INT32, "4294967294", 10, "\xfe\xff\xff\xff", 4),
        "int32, also written unsigned");
-    ok(turns(SN_KEY_INT64, "-9223372036854775808", 20, "\0\0\0\0\0\0\0\x80", 8), "int64");
+    ok(turns(SN_KEY_INT64, "-9223372036854775808", 20, "\0\0\0\0\0\0\0\x80", 8),
+       "int64");
     ok(turns(SN_KEY_DOUBLE, "1.5", 3, "\0\0\0\0\0\0\xf8\x3f", 8) &&
            turns(SN_KEY_FLOAT, "1.5", 3, "\0\0\xc0\x3f", 4),
        "double and float");
-    static const char *const bad[] = {"", "x", "1x", "--1", "+", "4294967296", "-2147483649",
-                                      "1 ", " 1", "99999999999999999999999"};
+    static const char *const bad[] = {
+        "",           "x",           "1x", "--1", "+",
+        "4294967296", "-2147483649", "1 ", " 1",  "99999999999999999999999"};
     unsigned taken = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         taken += sn_keytype_convert(SN_KEY_INT32, bad[i], strlen(bad[i]), out, &n) == 0;
     ok(taken == 0, "what is no int32 is refused");
-    ok(turns(SN_KEY_UTF16, "a\xc3\xa4\xf0\x9f\x94\x91", 7, "a\0\xe4\0\x3d\xd8\x11\xdd", 8),
+    ok(turns(SN_KEY_UTF16, "a\xc3\xa4\xf0\x9f\x94\x91", 7, "a\0\xe4\0\x3d\xd8\x11\xdd",
+             8),
        "UTF-16 with a surrogate pair");
     ok(turns(SN_KEY_UTF16, "\xed\xa0\x80", 3, "\0\xd8", 2) &&
            turns(SN_KEY_UTF8, "\xed\xa0\x80x", 4, "?x", 2),
@@ -225,7 +235,9 @@ static void modulo(void)
             x = x * 6364136223846793005u + 1442695040888963407u;
             uint64_t m = (x >> (64 - bits)) | 1, n = x * 0x9e3779b97f4a7c15u;
             m = i % 3 ? m : (uint64_t)1 << (bits - 1); /* powers of two, too */
-            n = i % 5 == 0 ? UINT64_MAX - (uint64_t)(i / 5) : i % 5 == 1 ? m * (n % 9) - 1 : n;
+            n = i % 5 == 0   ? UINT64_MAX - (uint64_t)(i / 5)
+                : i % 5 == 1 ? m * (n % 9) - 1
+                             : n;
             bad += sn_modulo(n, m, sn_inverse(m)) != n % m;
         }
     ok(bad == 0, "the remainder by multiplication is exact in %llu cases",
@@ -235,21 +247,23 @@ static void modulo(void)
 static void snappy(void)
 {
     /* "abcd", then 60 bytes from 4 back, then a literal of one byte */
-    static const uint8_t good[] = {65, 3 << 2, 'a', 'b', 'c', 'd', 59 << 2 | 2, 4, 0, 0, '!'};
+    static const uint8_t good[] = {65,          3 << 2, 'a', 'b', 'c', 'd',
+                                   59 << 2 | 2, 4,      0,   0,   '!'};
     uint8_t out[65];
     ok(sn_snappy_len(good, sizeof good) == 65 &&
-           sn_snappy_unpack(good, sizeof good, out, 65) == 0 && !memcmp(out, "abcdabcd", 8) &&
-           out[63] == 'd' && out[64] == '!',
+           sn_snappy_unpack(good, sizeof good, out, 65) == 0 &&
+           !memcmp(out, "abcdabcd", 8) && out[63] == 'd' && out[64] == '!',
        "literals and overlapping copies unpack");
     unsigned bad = 0;
     for (size_t n = 0; n < sizeof good; n++)
         bad += sn_snappy_unpack(good, n, out, 65) == 0;
     ok(bad == 0, "no part of it does");
     static const uint8_t lie[] = {0xff, 0xff, 0xff, 0xff, 0x0f, 0};
-    ok(sn_snappy_len(lie, sizeof lie) == UINT64_MAX, "a length that cannot be is refused");
+    ok(sn_snappy_len(lie, sizeof lie) == UINT64_MAX,
+       "a length that cannot be is refused");
 }
 
-/* ---- bad headers -------------------------------------------------------------------------- */
+/* ---- bad headers ---------------------------------------------------------------- */
 
 typedef struct wrong {
     const char *format, *vector;
@@ -318,13 +332,16 @@ static void bad_headers(void)
     }
 }
 
-/* Every shorter file is refused, by name, or opens without harm where any length does. */
+/* Every shorter file is refused, by name, or opens without harm where any length does.
+ */
 static void cut_short(void)
 {
-    static const char *const all[][2] = {
-        {"guava", "guava/int-64"},     {"dcso", "dcso/n50"},
-        {"libbloom", "libbloom/v2"},   {"bits-and-blooms", "bits-and-blooms/est"},
-        {"parquet", "parquet/bytes-3blocks"}, {"redisbloom", "redisbloom/scale-x2"}};
+    static const char *const all[][2] = {{"guava", "guava/int-64"},
+                                         {"dcso", "dcso/n50"},
+                                         {"libbloom", "libbloom/v2"},
+                                         {"bits-and-blooms", "bits-and-blooms/est"},
+                                         {"parquet", "parquet/bytes-3blocks"},
+                                         {"redisbloom", "redisbloom/scale-x2"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char folder[200];
         unsigned taken = 0;
@@ -342,7 +359,8 @@ static void cut_short(void)
             taken += strcmp(all[i][0], "libbloom") && seen_recognise(p, n) != NULL;
             free(p);
         }
-        ok(taken == 0, "%s: every file cut short is refused and not recognised", all[i][0]);
+        ok(taken == 0, "%s: every file cut short is refused and not recognised",
+           all[i][0]);
         free(b.p);
     }
 }
@@ -351,10 +369,12 @@ static void arguments(void)
 {
     seen_filter *f = NULL;
     seen_params p = {.bits = UINT64_MAX, .probes = 3};
-    ok(seen_new_foreign("fnv-split", &p, &f) == SEEN_EINVAL && strstr(seen_reason(), "m is"),
+    ok(seen_new_foreign("fnv-split", &p, &f) == SEEN_EINVAL &&
+           strstr(seen_reason(), "m is"),
        "m of 2^64-1: %s", seen_reason());
     p = (seen_params){.bits = 1000, .probes = 100000};
-    ok(seen_new_foreign("fnv-split", &p, &f) == SEEN_EINVAL && strstr(seen_reason(), "k is"),
+    ok(seen_new_foreign("fnv-split", &p, &f) == SEEN_EINVAL &&
+           strstr(seen_reason(), "k is"),
        "k of 100000: %s", seen_reason());
     p = (seen_params){.keys = 1000, .error = NAN};
     ok(seen_new_foreign("dcso", &p, &f) == SEEN_EINVAL, "an error that is no number");
@@ -362,29 +382,69 @@ static void arguments(void)
     ok(seen_new_foreign("bits-and-blooms", &p, &f) == SEEN_ETOOBIG, "2^64 keys: %s",
        seen_reason());
     p = (seen_params){.keys = UINT64_MAX, .bits_per_key = 100};
-    ok(seen_new_foreign("leveldb", &p, &f) == SEEN_ETOOBIG, "LevelDB: %s", seen_reason());
-    ok(seen_new_foreign("parquet-file", NULL, &f) == SEEN_EKIND, "read-only formats: %s",
+    ok(seen_new_foreign("leveldb", &p, &f) == SEEN_ETOOBIG, "LevelDB: %s",
        seen_reason());
-    ok(seen_new_foreign("nobody", NULL, &f) == SEEN_EINVAL && f == NULL, "unknown ones: %s",
-       seen_reason());
-    ok(seen_open_foreign_bytes("", 0, NULL, NULL, 0, &f) == SEEN_EFORMAT, "no bytes at all");
+    ok(seen_new_foreign("parquet-file", NULL, &f) == SEEN_EKIND,
+       "read-only formats: %s", seen_reason());
+    ok(seen_new_foreign("nobody", NULL, &f) == SEEN_EINVAL && f == NULL,
+       "unknown ones: %s", seen_reason());
+    ok(seen_open_foreign_bytes("", 0, NULL, NULL, 0, &f) == SEEN_EFORMAT,
+       "no bytes at all");
     p = (seen_params){.keys = 1000, .error = 0.01};
     seen_filter *g = make("guava", p), *h;
-    ok(seen_merge(g, g) == SEEN_EKIND && seen_add_hash(g, 1) == SEEN_EKIND &&
+    ok(seen_add_hash(g, 1) == SEEN_EKIND &&
            seen_rebuild(g, &(seen_spec){.keys = 1}, &h) == SEEN_EKIND &&
            !seen_has_hash(g, 1),
-       "hashes, merge and rebuild are not for them: %s", seen_reason());
+       "hashes and rebuild are not for them: %s", seen_reason());
     seen_free(g);
 }
 
-/* A Parquet filter is a native block layer: the same bits, under one header or another. */
+/* A union is the OR of the bits, wherever both go by the same rule. */
+static void unions(void)
+{
+    static const char *const formats[] = {"guava", "dcso", "bits-and-blooms", "libbloom",
+                                          "parquet", "mmh3-17"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        seen_params p = {.keys = 1000, .error = 0.01};
+        seen_filter *a = make(formats[i], p), *b = make(formats[i], p);
+        p.keys = 3000;
+        seen_filter *c = make(formats[i], p);
+        for (uint64_t j = 0; j < 400; j++) {
+            seen_add_u64(a, j);
+            seen_add_u64(b, j + 1000);
+        }
+        unsigned lost = 0;
+        int rc = seen_merge(a, b);
+        for (uint64_t j = 0; j < 400; j++)
+            lost += !seen_has_u64(a, j) + !seen_has_u64(a, j + 1000);
+        ok(rc == 0 && lost == 0, "%s: the union has the keys of both", formats[i]);
+        ok(seen_merge(a, c) == SEEN_EMISMATCH, "%s: another size: %s", formats[i],
+           seen_reason());
+        seen_free(a), seen_free(b), seen_free(c);
+    }
+    seen_params p = {.bits = 1000, .probes = 3};
+    seen_filter *a = make("redis-bitmap", p), *b = make("redis-bitmap", p);
+    for (uint64_t j = 0; j < 50; j++)
+        seen_add_u64(b, j);
+    ok(seen_merge(a, b) == 0 && seen_has_u64(a, 49), "an empty bitmap takes a full one");
+    seen_filter *n = NULL, *cf = make("rediscuckoo", (seen_params){0});
+    seen_new(NULL, &n);
+    ok(seen_merge(n, a) == SEEN_EKIND && seen_merge(cf, cf) == SEEN_EKIND,
+       "native and foreign are not merged, nor are cuckoo filters");
+    seen_free(a), seen_free(b), seen_free(n), seen_free(cf);
+}
+
+/* A Parquet filter is a native block layer: the same bits, under one header or another.
+ */
 static void parquet_native(void)
 {
-    seen_filter *f = make("parquet", (seen_params){.keys = 1000, .error = 0.01}), *g, *h;
+    seen_filter *f = make("parquet", (seen_params){.keys = 1000, .error = 0.01}), *g,
+                *h;
     for (uint64_t i = 0; i < 1000; i++)
         seen_add_u64(f, i);
     const char *path = path_of("native");
-    ok(seen_convert(f, "native", &g) == 0 && seen_save(g, path) == 0, "to native, saved");
+    ok(seen_convert(f, "native", &g) == 0 && seen_save(g, path) == 0,
+       "to native, saved");
     seen_free(g);
     ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &g) == 0, "opened again");
     unsigned differ = 0;
@@ -393,7 +453,8 @@ static void parquet_native(void)
     ok(differ == 0, "100000 answers stay");
     ok(seen_hash(g, "x", 1) != seen_hash_seeded(0, "x", 1), "its hash is Parquet's");
     ok(seen_convert(g, "parquet", &h) == 0, "and back");
-    ok(seen_save(f, path_of("1")) == 0 && seen_save(h, path_of("2")) == 0, "both saved");
+    ok(seen_save(f, path_of("1")) == 0 && seen_save(h, path_of("2")) == 0,
+       "both saved");
     golden_blob a = golden_read(path_of("1"), ""), b = golden_read(path_of("2"), "");
     ok(a.len == b.len && !memcmp(a.p, b.p, a.len), "the same bytes");
     free(a.p), free(b.p);
@@ -420,6 +481,7 @@ int main(void)
     bad_headers();
     cut_short();
     arguments();
+    unions();
     parquet_native();
     char rm[300];
     snprintf(rm, sizeof rm, "rm -rf %s", dir);

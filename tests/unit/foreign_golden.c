@@ -13,16 +13,17 @@ typedef struct vector {
     const char *format;
     seen_params open, make;
     uint32_t seeds[16];
-    char tail[64]; /* what the real file has behind the filter */
+    char tail[64];          /* what the real file has behind the filter */
     size_t skip_at, skip_n; /* bytes that mean nothing */
 } vector;
 
-/* ---- from params.json to parameters --------------------------------------------------- */
+/* ---- from params.json to parameters --------------------------------------------- */
 
 static const struct {
     const char *json, *type;
-} types[] = {{"bytes", "bytes"}, {"utf8", "utf8"},   {"chars", "utf16"}, {"int32", "int32"},
-             {"int64", "int64"}, {"int", "int32"},   {"long", "int64"},  {"double", "int64"}};
+} types[] = {{"bytes", "bytes"}, {"utf8", "utf8"},   {"chars", "utf16"},
+             {"int32", "int32"}, {"int64", "int64"}, {"int", "int32"},
+             {"long", "int64"},  {"double", "int64"}};
 
 static const char *type_of(golden_blob params, const char *field)
 {
@@ -120,7 +121,7 @@ static bool understand(vector *v)
     return true;
 }
 
-/* ---- one vector --------------------------------------------------------------------------- */
+/* ---- one vector ----------------------------------------------------------------- */
 
 typedef struct bytes {
     uint8_t *p;
@@ -190,8 +191,8 @@ static void opens(const vector *v)
         return;
     answers(v, f, "opened");
     bytes b = written(f);
-    ok(b.len == v->bin.len && !memcmp(b.p, v->bin.p, b.len), "%s: written back unchanged",
-       v->name);
+    ok(b.len == v->bin.len && !memcmp(b.p, v->bin.p, b.len),
+       "%s: written back unchanged", v->name);
     free(b.p);
     ok(seen_add(f, "x", 1) == SEEN_EREADONLY || v->open.type, "%s: read-only in place",
        v->name);
@@ -267,39 +268,44 @@ static void one(const char *root, const char *group, const char *name)
     free(v.params.p), free(v.keys.p), free(v.bin.p), free(v.probes.p);
 }
 
-/* ---- extra files ----------------------------------------------------------------------------- */
+/* ---- extra files ---------------------------------------------------------------- */
 
 static void json_form(const char *root, const char *name)
 {
     char dir[1500];
     snprintf(dir, sizeof dir, "%s/bits-and-blooms/%s", root, name);
-    golden_blob json = golden_read(dir, "filter.json"), bin = golden_read(dir, "filter.bin");
+    golden_blob json = golden_read(dir, "filter.json"),
+                bin = golden_read(dir, "filter.bin");
     seen_filter *f, *g;
     if (!json.p || !bin.p) {
         free(json.p), free(bin.p);
         return;
     }
     const seen_format *fmt = seen_recognise(json.p, json.len);
-    ok(fmt && !strcmp(fmt->name, "bits-and-blooms-json"), "%s: JSON is recognised", name);
+    ok(fmt && !strcmp(fmt->name, "bits-and-blooms-json"), "%s: JSON is recognised",
+       name);
     if (!ok(seen_open_foreign_bytes(json.p, json.len, NULL, NULL, 0, &f) == 0,
             "%s: JSON opens", name))
         return;
     bytes b = written(f);
-    ok(b.len == json.len && !memcmp(b.p, json.p, b.len), "%s: JSON written back unchanged",
-       name);
+    ok(b.len == json.len && !memcmp(b.p, json.p, b.len),
+       "%s: JSON written back unchanged", name);
     free(b.p);
     ok(seen_convert(f, "bits-and-blooms", &g) == 0, "%s: JSON to binary", name);
     b = written(g);
-    ok(b.len == bin.len && !memcmp(b.p, bin.p, b.len), "%s: which is the binary form", name);
+    ok(b.len == bin.len && !memcmp(b.p, bin.p, b.len), "%s: which is the binary form",
+       name);
     free(b.p);
     seen_free(g);
-    ok(seen_convert(f, "bits-and-blooms-le", &g) == 0, "%s: JSON to little-endian", name);
+    ok(seen_convert(f, "bits-and-blooms-le", &g) == 0, "%s: JSON to little-endian",
+       name);
     b = written(g);
     fmt = seen_recognise(b.p, b.len);
-    ok(fmt && strncmp(fmt->name, "bits-and-blooms", 15) == 0, "%s: recognised as %s", name,
-       fmt ? fmt->name : "nothing");
+    ok(fmt && strncmp(fmt->name, "bits-and-blooms", 15) == 0, "%s: recognised as %s",
+       name, fmt ? fmt->name : "nothing");
     seen_free(f);
-    ok(seen_open_foreign_bytes(b.p, b.len, NULL, NULL, 0, &f) == 0, "%s: and opens", name);
+    ok(seen_open_foreign_bytes(b.p, b.len, NULL, NULL, 0, &f) == 0, "%s: and opens",
+       name);
     free(b.p);
     seen_free(f);
     ok(seen_convert(g, "bits-and-blooms", &f) == 0, "%s: and back", name);
@@ -315,24 +321,28 @@ static void parquet_file(const char *root, const char *name)
 {
     char dir[1500];
     snprintf(dir, sizeof dir, "%s/parquet/%s", root, name);
-    golden_blob file = golden_read(dir, "file.parquet"), bin = golden_read(dir, "filter.bin");
+    golden_blob file = golden_read(dir, "file.parquet"),
+                bin = golden_read(dir, "filter.bin");
     seen_filter *f, *g;
     if (!file.p || !bin.p) {
         free(file.p), free(bin.p);
         return;
     }
-    vector v = {.name = name, .keys = golden_read(dir, "keys.tsv"),
+    vector v = {.name = name,
+                .keys = golden_read(dir, "keys.tsv"),
                 .probes = golden_read(dir, "probes.tsv")};
     const seen_format *fmt = seen_recognise(file.p, file.len);
-    ok(fmt && !strcmp(fmt->name, "parquet-file"), "%s: a Parquet file is recognised", name);
+    ok(fmt && !strcmp(fmt->name, "parquet-file"), "%s: a Parquet file is recognised",
+       name);
     int rc = seen_open_foreign_bytes(file.p, file.len, NULL, NULL, 0, &f);
-    if (!ok(rc == 0, "%s: its only column with a filter is found%s%s", name, rc ? ": " : "",
-            rc ? seen_reason() : ""))
+    if (!ok(rc == 0, "%s: its only column with a filter is found%s%s", name,
+            rc ? ": " : "", rc ? seen_reason() : ""))
         return;
     answers(&v, f, "in the whole file");
     ok(seen_convert(f, "parquet", &g) == 0, "%s: the filter is taken out", name);
     bytes b = written(g);
-    ok(b.len == bin.len && !memcmp(b.p, bin.p, b.len), "%s: as it stands in the file", name);
+    ok(b.len == bin.len && !memcmp(b.p, bin.p, b.len), "%s: as it stands in the file",
+       name);
     free(b.p);
     seen_free(f);
     seen_free(g);
@@ -362,7 +372,8 @@ static void leveldb_extra(const char *root)
         free(edge.p);
     }
     snprintf(dir, sizeof dir, "%s/leveldb/table", root);
-    golden_blob table = golden_read(dir, "table.ldb"), keys = golden_read(dir, "keys.tsv");
+    golden_blob table = golden_read(dir, "table.ldb"),
+                keys = golden_read(dir, "keys.tsv");
     golden_blob block = golden_read(dir, "filterblock.bin");
     if (!table.p || !keys.p || !block.p)
         return;
@@ -384,7 +395,8 @@ static void leveldb_extra(const char *root)
         }
         /* 1.2% expected of LevelDB's hash for one filter, at 6 sigma below 4% */
         ok(i || yes < 40, "%s: %u of 1000 absent keys called present", name, yes);
-        ok(seen_add(f, "x", 1) == SEEN_EKIND, "%s: takes no keys: %s", name, seen_reason());
+        ok(seen_add(f, "x", 1) == SEEN_EKIND, "%s: takes no keys: %s", name,
+           seen_reason());
         char line[600];
         seen_describe(f, line, sizeof line);
         note("%s", line);
@@ -393,10 +405,10 @@ static void leveldb_extra(const char *root)
     free(table.p), free(keys.p), free(block.p);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------ */
+/* ---- sizes ---------------------------------------------------------------------- */
 
-static void sizes(const char *root, const char *group, const char *format, unsigned flags,
-                  int column)
+static void sizes(const char *root, const char *group, const char *format,
+                  unsigned flags, int column)
 {
     char dir[1500];
     snprintf(dir, sizeof dir, "%s/%s", root, group);
@@ -464,7 +476,7 @@ static void parquet_sizes(const char *root)
     free(tsv.p);
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- the walk ------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {

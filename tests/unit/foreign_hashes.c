@@ -38,7 +38,8 @@ static void table(void)
         ok(sn_leveldb_hash(k, n, 0xbc9f1d34) == known[i].leveldb &&
                sn_murmur3_32(k, n, 0) == known[i].m3_0 &&
                sn_murmur3_32(k, n, 17) == known[i].m3_17 && h[0] == known[i].m3h1 &&
-               h[1] == known[i].m3h2 && sn_murmur2_32(k, n, 0x9747b28c) == known[i].m2 &&
+               h[1] == known[i].m3h2 &&
+               sn_murmur2_32(k, n, 0x9747b28c) == known[i].m2 &&
                sn_murmur64a(k, n, 0xc6a4a7935bd1e995) == known[i].m64 &&
                sn_xxh64(k, n, 0) == known[i].xx && sn_fnv1_64(k, n) == known[i].fnv &&
                sn_crc32(k, n) == known[i].crc,

@@ -48,7 +48,8 @@ static bool chunks_agree(const seen_bf *f, golden_blob tsv)
         const void *data;
         size_t len;
         if (sscanf(line, "%llu %llu %llu", &next, &off, &want) != 3 ||
-            seen_bf_chunk(f, iter, &data, &len, &iter) < 0 || iter != next || len != want)
+            seen_bf_chunk(f, iter, &data, &len, &iter) < 0 || iter != next ||
+            len != want)
             return false;
     }
     return true;
@@ -58,7 +59,8 @@ static void chain(size_t i)
 {
     char dir[1024];
     snprintf(dir, sizeof dir, "%s/redisbloom/%s", golden_root(), made[i].name);
-    golden_blob want = golden_read(dir, "filter.bin"), keys = golden_read(dir, "keys.tsv");
+    golden_blob want = golden_read(dir, "filter.bin"),
+                keys = golden_read(dir, "keys.tsv");
     golden_blob probes = golden_read(dir, "probes.tsv");
     golden_blob params = golden_read(dir, "params.json");
     golden_blob chunks = golden_read(dir, "chunks.tsv");
@@ -95,10 +97,11 @@ static void chain(size_t i)
     ok(same, "%s: %zu adds answered as by the module", made[i].name, n);
     size_t len;
     uint8_t *got = dump_of(f, &len);
-    ok(len == want.len && !memcmp(got, want.p, len), "%s: the dump is byte for byte its own",
-       made[i].name);
+    ok(len == want.len && !memcmp(got, want.p, len),
+       "%s: the dump is byte for byte its own", made[i].name);
     if (chunks.p)
-        ok(chunks_agree(f, chunks), "%s: iterators and chunks as SCANDUMP's", made[i].name);
+        ok(chunks_agree(f, chunks), "%s: iterators and chunks as SCANDUMP's",
+           made[i].name);
     free(got);
     seen_bf_free(f);
 
@@ -121,7 +124,8 @@ static void chain(size_t i)
         yes += has;
         free(k.p);
     }
-    ok(same, "%s: every probe answered as by the module, %u falsely yes", made[i].name, yes);
+    ok(same, "%s: every probe answered as by the module, %u falsely yes", made[i].name,
+       yes);
     for (at = (char *)keys.p; (line = golden_line(&at));) {
         golden_blob k = golden_key(line, &end);
         same &= seen_bf_has(f, k.p, k.len);
@@ -146,7 +150,8 @@ static void bf_limits(void)
        "capacity and expansion outside their ranges are refused");
     seen_bf_new(0.01, 3, 0, false, NULL, &f);
     seen_bf_get_info(f, &info);
-    ok(info.options == 13 && info.expansion == 0, "expansion 0 is a chain that never grows");
+    ok(info.options == 13 && info.expansion == 0,
+       "expansion 0 is a chain that never grows");
     int rc = 0;
     for (int i = 0; i < 10 && rc >= 0; i++)
         rc = seen_bf_add(f, &i, sizeof i);
@@ -171,7 +176,8 @@ static void bf_limits(void)
            seen_bf_load_chunk(f, 0, "", 0) == SEEN_ERANGE,
        "nothing outside its links");
     seen_bf_free(f);
-    ok(seen_bf_load(h, len, 7, NULL, &f) == SEEN_ETOOBIG, "not beyond the bytes allowed");
+    ok(seen_bf_load(h, len, 7, NULL, &f) == SEEN_ETOOBIG,
+       "not beyond the bytes allowed");
     ok(seen_bf_load(h, len - 1, 8, NULL, &f) == SEEN_EFORMAT &&
            seen_bf_load(h, len + 1, 8, NULL, &f) == SEEN_EFORMAT &&
            seen_bf_load(h, 0, 8, NULL, &f) == SEEN_EFORMAT,
@@ -180,10 +186,11 @@ static void bf_limits(void)
         int at;
         uint8_t value;
         const char *field;
-    } bad[] = {{0, 77, "size"},       {8, 2, "nfilters"},    {8, 0, "nfilters"},
-               {12, 0x40, "options"}, {20, 9, "bytes"},      {29, 1, "bits"},
-               {20 + 31, 0x80, "error"}, {20 + 40, 0, "hashes"}, {20 + 40, 255, "hashes"},
-               {20 + 39, 0x7f, "hashes"}, {20 + 52, 64, "n2"},  {20 + 52, 63, "n2"}};
+    } bad[] = {
+        {0, 77, "size"},           {8, 2, "nfilters"},     {8, 0, "nfilters"},
+        {12, 0x40, "options"},     {20, 9, "bytes"},       {29, 1, "bits"},
+        {20 + 31, 0x80, "error"},  {20 + 40, 0, "hashes"}, {20 + 40, 255, "hashes"},
+        {20 + 39, 0x7f, "hashes"}, {20 + 52, 64, "n2"},    {20 + 52, 63, "n2"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint8_t g2[sizeof h];
         memcpy(g2, h, sizeof h);
@@ -260,7 +267,8 @@ static void cuckoo(void)
     uint32_t before = info.filters;
     seen_cf_get_info(f, &info);
     ok(lost == 0 && info.items == 100 && info.filters < before,
-       "compaction goes back to %u filters and keeps what was not deleted", info.filters);
+       "compaction goes back to %u filters and keeps what was not deleted",
+       info.filters);
     seen_cf_free(f);
 
     seen_cf_new(8, 2, 5, 0, NULL, &f);
@@ -277,7 +285,8 @@ static void cuckoo(void)
     for (added = 0; (rc = seen_cf_add(f, &added, sizeof added, 3)) == SEEN_NEW;)
         added++;
     seen_cf_get_info(f, &info);
-    ok(rc == SEEN_ETOOBIG && info.filters == 3, "no more than three filters if asked so");
+    ok(rc == SEEN_ETOOBIG && info.filters == 3,
+       "no more than three filters if asked so");
     seen_cf_header(f, head);
     seen_cf_free(f);
 
@@ -285,10 +294,11 @@ static void cuckoo(void)
         int at;
         uint8_t value;
         const char *field;
-    } bad[] = {{7, 1, "numItems"},       {8, 3, "numBuckets"},    {8, 0, "numBuckets"},
-               {15, 0x80, "numBuckets"}, {24, 0, "numFilters"},   {30, 1, "numFilters"},
-               {32, 0, "bucketSize"},    {33, 1, "bucketSize"},   {34, 0, "maxIterations"},
-               {36, 3, "expansion"},     {36, 0, "numFilters"}};
+    } bad[] = {
+        {7, 1, "numItems"},       {8, 3, "numBuckets"},  {8, 0, "numBuckets"},
+        {15, 0x80, "numBuckets"}, {24, 0, "numFilters"}, {30, 1, "numFilters"},
+        {32, 0, "bucketSize"},    {33, 1, "bucketSize"}, {34, 0, "maxIterations"},
+        {36, 3, "expansion"},     {36, 0, "numFilters"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint8_t b[SEEN_CF_HEADER];
         memcpy(b, head, sizeof b);
