@@ -232,6 +232,15 @@ static bool starts_native(const char *name)
     return !memcmp(head, "\x89seen", 5);
 }
 
+int format_or_native(const char *name, unsigned mode, seen_filter **out)
+{
+    int rc = is_chosen ? SEEN_EFORMAT : seen_open(name, mode, out);
+    if (rc != SEEN_EFORMAT || (!is_chosen && starts_native(name)))
+        return rc;
+    return seen_open_foreign(name, is_chosen ? chosen.name : NULL, &chosen.params,
+                             mode & SEEN_LOAD, out);
+}
+
 int format_open(const char *name, unsigned how, store *s)
 {
     static const uint8_t dcso[8] = {1};

@@ -39,6 +39,9 @@ bool format_is_chosen(void);
 /* An opener for store.c; what begins like a native filter is left to that one. */
 int format_open(const char *name, unsigned how, store *s);
 
+/* seen_open for native files, seen_open_foreign for others. */
+int format_or_native(const char *name, unsigned mode, seen_filter **out);
+
 /* Saves what was compressed compressed. Ends the program if it fails. */
 void format_save_gzip(const store *s);
 #endif

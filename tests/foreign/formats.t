@@ -92,6 +92,14 @@ for to in native guava dcso libbloom libbloom1 leveldb fnv-split crc32-shift mmh
     ok "there it is" [ -s rebuilt ]
 done
 
+# Unions.
+for f in 1 2; do "$seen" new --kind dcso -n 2000 -e 0.01 u$f; done
+"$seen" add u1 keys
+"$seen" add u2 others
+ok "two filters of one size are merged" "$seen" merge -o u3 u1 u2
+same "and hold the keys of both" 1000 "$("$seen" has -c u3 keys others)"
+fails "others are not" 2 'one is dcso with m=' "$seen" merge -o u4 u1 f.dcso
+
 # What is wrong is said.
 fails "a file of no known format" 2 'nor is another system' "$seen" info keys
 fails "a format that is none" 2 "no format 'no'" "$seen" info --format no keys
