@@ -49,6 +49,56 @@ static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
         crawler_update(c, h);
 }
 
+typedef struct rebuild {
+    crawler *c;
+    seen_bitmap *done;
+    seen_key keys[64];
+    char *text[64];
+    size_t n;
+} rebuild;
+
+static void add_waiting(rebuild *r)
+{
+    bool dup[64];
+    visited_add(state(r->c)->v, r->keys, r->n, dup);
+    for (size_t i = 0; i < r->n; i++)
+        free(r->text[i]);
+    r->n = 0;
+}
+
+static void keep_entry(rebuild *r, const char *text, size_t len)
+{
+    r->text[r->n] = kit_alloc(len + 1);
+    memcpy(r->text[r->n], text, len);
+    r->keys[r->n] = (seen_key){ r->text[r->n], len };
+    if (++r->n == 64)
+        add_waiting(r);
+}
+
+static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
+                       const char *text, size_t len)
+{
+    (void)g, (void)id, (void)at;
+    keep_entry(ctx, text, len);
+}
+
+/* More addresses than expected: the set is made anew from the log, a quarter larger
+ * (twice while it is small), so that it never takes more than 4 bytes an address. */
+static void grow_visited(crawler *c, size_t more)
+{
+    log_state *s = state(c);
+    uint64_t n = visited_count(s->v) + more;
+    c->store->commit(c, false);
+    visited_free(s->v);
+    s->v = visited_new(c->c, frontier_seed(s->f), n < 10000000 ? 2 * n : n + n / 4);
+    rebuild *r = kit_alloc(sizeof *r);
+    r->c = c;
+    walker w = { NULL, entry_kept, r };
+    frontier_walk(s->f, &w);
+    add_waiting(r);
+    free(r);
+}
+
 static void log_done(crawler *c, job *j, group *g, found *l)
 {
     log_state *s = state(c);
@@ -58,6 +108,8 @@ static void log_done(crawler *c, job *j, group *g, found *l)
         s->dup = kit_grow(s->dup, s->room, sizeof *s->dup);
         s->place = kit_grow(s->place, s->room, sizeof *s->place);
     }
+    if (visited_full(s->v, l->count))
+        grow_visited(c, l->count);
     for (size_t i = 0; i < l->count; i++)
         s->keys[i] = (seen_key){l->u[i].text, l->u[i].len};
     visited_add(s->v, s->keys, l->count, s->dup);
@@ -176,22 +228,6 @@ static const store log_store = {log_done,     log_next,   log_queued,   log_comm
 /* ---- going on
  * ------------------------------------------------------------------------ */
 
-typedef struct rebuild {
-    crawler *c;
-    seen_bitmap *done;
-    seen_key keys[64];
-    char *text[64];
-    size_t n;
-} rebuild;
-
-static void add_waiting(rebuild *r)
-{
-    visited_add(state(r->c)->v, r->keys, r->n, NULL);
-    for (size_t i = 0; i < r->n; i++)
-        free(r->text[i]);
-    r->n = 0;
-}
-
 static void group_again(void *ctx, const group *g)
 {
     rebuild *r = ctx;
@@ -254,7 +290,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));
     s->v =
-        visited_new(c->c, frontier_seed(s->f), n > c->c->expect ? 2 * n : c->c->expect);
+        visited_new(c->c, frontier_seed(s->f), n > c->c->expect ? n + n / 4 : c->c->expect);
     rebuild r = {.c = c};
     if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
         kit_die("%s", seen_reason());

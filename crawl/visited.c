@@ -6,18 +6,21 @@
 
 struct visited {
     seen_filter *f;
+    uint64_t capacity; /* 0: any number */
 };
 
 visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
 {
     visited *v = kit_alloc(sizeof *v);
-    seen_spec spec = {.kind = c->exact ? SEEN_SET : SEEN_AUTO,
-                      .flags = c->exact ? 0 : SEEN_SMALLEST,
-                      .keys = keys,
-                      .error = c->exact ? 0 : c->error,
-                      .seed = seed};
+    /* Of the kinds that can be added to, fingerprints in buckets need the fewest bits
+     * at this error, and two lines of memory answer. */
+    seen_spec spec = { .kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
+                       .keys = keys,
+                       .error = c->exact ? 0 : c->error,
+                       .seed = seed };
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
+    v->capacity = c->exact ? 0 : keys;
     return v;
 }
 
@@ -28,10 +31,22 @@ void visited_free(visited *v)
     free(v);
 }
 
+/* Such a filter keeps a copy for each add, so only what is new may be added; equal
+ * addresses may stand in one batch, so the few that look new are asked again. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
 {
-    if (n && seen_add_many(v->f, keys, n, dup) != n)
-        kit_die("the set of visited addresses: %s", seen_reason());
+    seen_has_many(v->f, keys, n, dup);
+    for (size_t i = 0; i < n; i++) {
+        if (dup[i] || (dup[i] = seen_has(v->f, keys[i].data, keys[i].len)))
+            continue;
+        if (seen_add(v->f, keys[i].data, keys[i].len) < 0)
+            kit_die("the set of visited addresses: %s", seen_reason());
+    }
+}
+
+bool visited_full(const visited *v, size_t more)
+{
+    return v->capacity && seen_added(v->f) + more > v->capacity;
 }
 
 uint64_t visited_count(const visited *v)

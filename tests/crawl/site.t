@@ -20,6 +20,11 @@ for engine in curl; do
 done
 
 start_site --pages 2000 --hosts 3 --spell
+$crawl $fast --expect 100 --any-host --per-host 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+all_once "far more addresses than expected: the seen-set is made anew from the log"
+stop_site
+
+start_site --pages 2000 --hosts 3 --spell
 $crawl $fast --exact --any-host --per-host 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
 all_once "the same with exact fingerprints, anywhere"
 stop_site
