@@ -62,15 +62,13 @@ static seen_filter *move_out(seen_filter *f)
     return g ? g : f;
 }
 
-void budget_keep(uniq *u, size_t n)
+size_t budget_keep(uniq *u, size_t n)
 {
     uint64_t memory = u->size.memory;
     seen_filter *f = u->seen->filter;
     if (!memory || !f)
-        return;
+        return n;
     uint64_t bytes = seen_bytes(f), added = seen_added(f);
-    if (added + n <= bytes / BUCKET * BUCKET_KEYS || bytes * 2 <= memory)
-        return;
     if (seen_kind_of(f) != SEEN_SET) {
         /* Told once, when the number given turns out too low. */
         if (u->size.keys && added > u->size.keys && !u->quiet) {
@@ -79,8 +77,14 @@ void budget_keep(uniq *u, size_t n)
                      (unsigned long long)u->size.keys, seen_error_predicted(f));
             u->size.keys = 0;
         }
-        return;
+        return n;
     }
+    if (bytes * 2 <= memory)
+        return n < bytes / 16 ? n : bytes / 16 + 1;
+    /* The last doubling is behind us: fill it to the brim, but not key by key. */
+    uint64_t most = bytes / BUCKET * BUCKET_KEYS, room = most > added ? most - added : 0;
+    if (room > 64 || n <= room)
+        return n < room ? n : (size_t)room;
     /* Made for 16 bits a line: a compromise, as nobody knows how many will come. */
     uint64_t keys = u->size.keys > memory / 2 ? u->size.keys : memory / 2;
     seen_spec spec = filter_in(memory, keys);
@@ -92,6 +96,7 @@ void budget_keep(uniq *u, size_t n)
     u->seen->filter = g;
     /* What was in the set was not lost, whatever the filter makes of it. */
     u->lost_base = seen_lost_expected(g);
+    u->short_base = (double)added - (double)seen_added(g);
     if (!u->quiet) {
         char size[24];
         kit_warn("%s reached with %llu distinct lines: from here on a filter, in which a "
@@ -99,4 +104,5 @@ void budget_keep(uniq *u, size_t n)
                  kit_show_bytes((double)memory, size), (unsigned long long)added,
                  seen_error_predicted(g));
     }
+    return n;
 }

@@ -7,6 +7,7 @@
 /* What to begin with in MEMORY bytes for KEYS lines (0: unknown). */
 seen_spec budget_spec(uint64_t memory, uint64_t keys);
 
-/* Before N more lines: turns a set that would outgrow its memory into a filter. */
-void budget_keep(uniq *u, size_t n);
+/* How many of N more lines may be taken now, at least one; a set that would outgrow its
+ * memory is turned into a filter first. */
+size_t budget_keep(uniq *u, size_t n);
 #endif

@@ -121,6 +121,7 @@ static void report(const groups *g, const seen_filter *f, uint64_t lines, bool j
         printf("%" PRIu64 "\n", (uint64_t)((double)added * scale + 0.5));
     if (quiet)
         return;
+    kit_stdout_flush();
     if (lost < 0.5)
         kit_warn("exact, but for a chance of %.1g", lost > 1e-300 ? lost : 0.0);
     else

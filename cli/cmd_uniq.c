@@ -196,53 +196,78 @@ typedef struct rest {
     size_t room;
 } rest;
 
-/* Marks in b->dup what is in another filter; the others are asked and added. */
-static void add_rest(uniq *u, batch *b, rest *r)
+/* Marks in b->dup what is in another filter; the others of lines [FROM, FROM + N) are
+ * asked and added. */
+static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
 {
-    if (b->n > r->room) {
-        r->room = b->n;
-        r->key = kit_grow(r->key, b->n, sizeof *r->key);
-        r->hash = kit_grow(r->hash, b->n, sizeof *r->hash);
-        r->dup = kit_grow(r->dup, b->n, sizeof *r->dup);
-        r->at = kit_grow(r->at, b->n, sizeof *r->at);
-        r->found = kit_grow(r->found, b->n, sizeof *r->found);
+    const seen_key *key = b->key + from;
+    const uint64_t *hash = b->hash ? b->hash + from : NULL;
+    bool *dup = b->dup + from;
+    if (n > r->room) {
+        r->room = n;
+        r->key = kit_grow(r->key, n, sizeof *r->key);
+        r->hash = kit_grow(r->hash, n, sizeof *r->hash);
+        r->dup = kit_grow(r->dup, n, sizeof *r->dup);
+        r->at = kit_grow(r->at, n, sizeof *r->at);
+        r->found = kit_grow(r->found, n, sizeof *r->found);
     }
-    memset(b->dup, 0, b->n);
+    memset(dup, 0, n);
     for (size_t i = 0; i < u->nagainst; i++) {
-        store_has(u->against[i], b->key, b->hash, b->n, r->found);
-        for (size_t j = 0; j < b->n; j++)
-            b->dup[j] |= r->found[j];
+        store_has(u->against[i], key, hash, n, r->found);
+        for (size_t j = 0; j < n; j++)
+            dup[j] |= r->found[j];
     }
     size_t m = 0;
-    for (size_t j = 0; j < b->n; j++)
-        if (!b->dup[j]) {
-            r->key[m] = b->key[j];
-            r->hash[m] = b->hash ? b->hash[j] : 0;
+    for (size_t j = 0; j < n; j++)
+        if (!dup[j]) {
+            r->key[m] = key[j];
+            r->hash[m] = hash ? hash[j] : 0;
             r->at[m++] = j;
         }
-    store_add(u->seen, r->key, b->hash ? r->hash : NULL, m, r->dup);
+    store_add(u->seen, r->key, hash ? r->hash : NULL, m, r->dup);
     for (size_t j = 0; j < m; j++)
-        b->dup[r->at[j]] = r->dup[j];
+        dup[r->at[j]] = r->dup[j];
 }
 
-/* Whether N more lines may be taken without expecting to lose more than allowed. The
- * prediction is looked at anew whenever the filter has grown by a hundredth. */
-static bool may_take(uniq *u, size_t n)
+/* How many of N lines may be taken now without expecting to lose more than allowed: a
+ * few at a time, because the error rises with each, or none. */
+static size_t may_take(uniq *u, size_t n)
 {
     static uint64_t next, at;
     static double lost, error;
     if (u->max_lost < 0 || !u->seen->filter)
-        return true;
-    uint64_t added = seen_added(u->seen->filter);
-    double ahead = (double)(added - at + n) * error * 1.1;
+        return n;
+    uint64_t added = seen_added(u->seen->filter), few = added / 64 + 64;
+    n = n < few ? n : few;
+    double ahead = (double)(added - at + n) * error * 1.2;
+    /* The prediction takes a moment: anew when the filter has grown by a hundredth. */
     if (added >= next || lost + ahead > u->max_lost) {
         lost = seen_lost_expected(u->seen->filter) - u->lost_base;
         error = seen_error_predicted(u->seen->filter);
         at = added;
-        next = added + added / 100 + 1000;
-        ahead = (double)n * error;
+        next = added + added / 100 + 16;
+        ahead = (double)n * error * 1.2;
     }
-    return lost + ahead <= u->max_lost;
+    return lost + ahead <= u->max_lost ? n : 0;
+}
+
+/* Asks and adds the lines of B; returns how many were taken, fewer than all only if
+ * too many would get lost. */
+static size_t take(uniq *u, batch *b, rest *r)
+{
+    size_t done = 0;
+    while (done < b->n) {
+        size_t n = may_take(u, budget_keep(u, b->n - done));
+        if (!n)
+            break;
+        if (u->nagainst)
+            add_rest(u, b, done, n, r);
+        else
+            store_add(u->seen, b->key + done, b->hash ? b->hash + done : NULL, n,
+                      b->dup + done);
+        done += n;
+    }
+    return done;
 }
 
 static void run(uniq *u)
@@ -255,22 +280,20 @@ static void run(uniq *u)
     feed *f = feed_open(&spec);
     kit_progress_start(u->quiet);
     for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-        budget_keep(u, b->n);
-        if (!may_take(u, b->n)) {
-            sink_finish(&u->out, false);
-            kit_die("stopped before line %llu: with the next block more than %.0f "
-                    "distinct lines would be expected lost (give a larger -n or -m, or "
-                    "a smaller -e)", (unsigned long long)u->lines + 1, u->max_lost);
+        size_t taken = take(u, b, &r), all = b->n;
+        if (taken < all) {
+            b->n = taken;
+            b->block.open_end = false;
         }
-        if (u->nagainst)
-            add_rest(u, b, &r);
-        else
-            store_add(u->seen, b->key, b->hash, b->n, b->dup);
         u->lines += b->n;
         u->missing += b->missing;
         if (u->dup.out)
             sink_lines(&u->dup, b, true, false);
         sink_lines(&u->out, b, u->repeated, true);
+        if (taken < all)
+            kit_die("stopped before line %llu: more than %.0f distinct lines would be "
+                    "expected lost (give a larger -n or -m, or a smaller -e)",
+                    (unsigned long long)u->lines + 1, u->max_lost);
         if (kit_progress_due())
             kit_progress_show(&(kit_progress){
                 .taken = kit_lines_taken(feed_lines(f)),
@@ -295,6 +318,14 @@ static void run(uniq *u)
     if (u->seen->filter) {
         u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
         u->error = seen_error_predicted(u->seen->filter);
+        if (u->error > 0.05 && !u->state_name) {
+            /* So full that few keys still count: but all of them have set their bits. */
+            seen_stats st;
+            seen_get_stats(u->seen->filter, &st);
+            double more = st.keys_estimate - (double)st.added - u->short_base;
+            u->error = st.error_now;
+            u->lost = more > u->lost ? more : u->lost;
+        }
     } else {
         u->kind = u->seen->ops->kind;
     }

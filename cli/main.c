@@ -3,6 +3,7 @@
  * A new subcommand is a file cmd_NAME.c with a kit_command, one name in commands.h and
  * one line in the table below; help, man page and completions follow from its table. */
 #include "commands.h"
+#include "output.h"
 #include "say.h"
 #include "seen.h"
 
@@ -55,15 +56,13 @@ void overview(FILE *to)
 }
 
 /* Descriptors 0 to 2 must be open, or the next file opened would become one of them
- * and get messages or data meant for another. */
+ * and get messages or data meant for another. What stands in for a closed one refuses
+ * to be used. */
 static void open_standard(void)
 {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+            exit(2);
 }
 
 static int run(const kit_command *c, int argc, char **argv)
@@ -100,13 +99,6 @@ int main(int argc, char **argv)
             kit_die("no command '%s' (try 'seen --help')", word);
         status = run(c, argc - 1, argv + 1);
     }
-    /* What printf holds back may still fail to be written. */
-    if (fflush(stdout) || ferror(stdout)) {
-        if (errno == EPIPE) {
-            signal(SIGPIPE, SIG_DFL);
-            raise(SIGPIPE);
-        }
-        kit_die("standard output: %s", strerror(errno));
-    }
+    kit_stdout_flush();
     return status;
 }

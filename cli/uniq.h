@@ -26,6 +26,7 @@ typedef struct uniq {
     sink out, dup;
     uint64_t lines, missing;
     double lost_base; /* expected losses that are not this run's */
+    double short_base; /* keys that the bits know and the count does not, at the start */
     uint64_t memory;  /* bytes of filters and tables */
     const char *kind;
     double error, lost;

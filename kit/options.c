@@ -1,5 +1,6 @@
 /* options.c - parsing by a command's table. */
 #include "options.h"
+#include "output.h"
 #include "say.h"
 
 #include <getopt.h>
@@ -64,12 +65,14 @@ int kit_next(kit_parse *p)
     }
     if (key == HELP || (key == 'h' && !has_key(p->command, 'h'))) {
         kit_help(stdout, p->program, p->command);
-        exit(fflush(stdout) || ferror(stdout) ? 2 : 0);
+        kit_stdout_flush();
+        exit(0);
     }
     if (key == VERSION) {
         if (kit_version)
             kit_version();
-        exit(fflush(stdout) || ferror(stdout) ? 2 : 0);
+        kit_stdout_flush();
+        exit(0);
     }
     if (key == '?' || key == ':') {
         /* getopt tells a letter in optopt; a long option only by where it stopped. */

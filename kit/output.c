@@ -265,13 +265,23 @@ void kit_output_close(kit_output *o)
     free(o);
 }
 
-void kit_output_fail(const kit_output *o)
+static void fail(const char *name, int error) __attribute__((noreturn));
+static void fail(const char *name, int error)
 {
-    if (o->error == EPIPE) {
+    if (error == EPIPE) {
         kit_temp_remove();
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
         _exit(2);
     }
-    kit_die("%s: %s", kit_output_name(o), strerror(o->error));
+    kit_die("%s: %s", name, strerror(error));
+}
+
+void kit_output_fail(const kit_output *o) { fail(kit_output_name(o), o->error); }
+
+void kit_stdout_flush(void)
+{
+    errno = 0;
+    if (fflush(stdout) || ferror(stdout))
+        fail("standard output", errno ? errno : EIO);
 }

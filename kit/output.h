@@ -38,6 +38,9 @@ void kit_output_close(kit_output *o);
  * filters do, else with a message and status 2. */
 void kit_output_fail(const kit_output *o) __attribute__((noreturn));
 
+/* Writes out what printf holds back; tells and ends the program if that fails. */
+void kit_stdout_flush(void);
+
 /* A file beside PATH, or for PATH NULL a nameless one in TMPDIR; removed if the
  * program leaves before it was put in place. Returns a descriptor, or -1 and errno. */
 int kit_temp_beside(const char *path, char **name);

@@ -5,8 +5,8 @@
 #   ok "what is promised" command...
 #   finish
 n=0 failed=0
-seen=$(command -v seen || echo "$PWD/build/seen")
 top=$(cd "$(dirname "$0")/../.." && pwd)
+PATH=$(cd "$top" && cd "${BUILD:-build}" && pwd):$PATH
 work=$(mktemp -d)
 trap 'cd /; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
