@@ -6,6 +6,7 @@
 #include "foreign/keytype.h"
 #include "foreign/modulo.h"
 #include "foreign/snappy.h"
+#include "hash/murmur3.h"
 #include "seen.h"
 #include <math.h>
 #include <unistd.h>
@@ -174,6 +175,41 @@ static void parquet_groups(void)
     ok(seen_open_foreign(file, "parquet-file", &p, 0, &f) == 0 &&
            seen_has_str(f, "t7") && seen_has_str(f, "u7"),
        "a nested column of text");
+    seen_free(f);
+}
+
+/* Parquet's withdrawn form, made here word by word as its description has it. */
+static void withdrawn(void)
+{
+    static const uint32_t salt[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                     0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+    uint8_t file[12 + 4 * 32] = {4 * 32};
+    for (int i = 0; i < 20; i++) {
+        char key[16];
+        uint64_t h[2];
+        int n = snprintf(key, sizeof key, "old %d", i);
+        sn_murmur3_128(key, (size_t)n, 1361930890, h);
+        uint8_t *block = file + 12 + 32 * (h[0] >> 32 & 3);
+        for (int j = 0; j < 8; j++) {
+            uint32_t word = sn_le32(block + 4 * j);
+            sn_put32(block + 4 * j, word | 1u << ((uint32_t)h[0] * salt[j] >> 27));
+        }
+    }
+    seen_filter *f;
+    const seen_format *format = seen_recognise(file, sizeof file);
+    ok(format && !strcmp(format->name, "parquet-v0") &&
+           seen_open_foreign_bytes(file, sizeof file, NULL, NULL, 0, &f) == 0,
+       "Parquet's withdrawn form is recognised");
+    unsigned there = 0, wrong = 0;
+    for (int i = 0; i < 220; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "old %d", i);
+        bool has = seen_has_str(f, key);
+        there += i < 20 && has;
+        wrong += i >= 20 && has;
+    }
+    ok(there == 20 && wrong < 5, "its keys are found, %u of 200 others", wrong);
+    ok(seen_add_str(f, "x") == SEEN_EKIND, "and none is added: %s", seen_reason());
     seen_free(f);
 }
 
@@ -402,8 +438,8 @@ static void arguments(void)
 /* A union is the OR of the bits, wherever both go by the same rule. */
 static void unions(void)
 {
-    static const char *const formats[] = {"guava", "dcso", "bits-and-blooms", "libbloom",
-                                          "parquet", "mmh3-17"};
+    static const char *const formats[] = {"guava",    "dcso",    "bits-and-blooms",
+                                          "libbloom", "parquet", "mmh3-17"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         seen_params p = {.keys = 1000, .error = 0.01};
         seen_filter *a = make(formats[i], p), *b = make(formats[i], p);
@@ -426,7 +462,8 @@ static void unions(void)
     seen_filter *a = make("redis-bitmap", p), *b = make("redis-bitmap", p);
     for (uint64_t j = 0; j < 50; j++)
         seen_add_u64(b, j);
-    ok(seen_merge(a, b) == 0 && seen_has_u64(a, 49), "an empty bitmap takes a full one");
+    ok(seen_merge(a, b) == 0 && seen_has_u64(a, 49),
+       "an empty bitmap takes a full one");
     seen_filter *n = NULL, *cf = make("rediscuckoo", (seen_params){0});
     seen_new(NULL, &n);
     ok(seen_merge(n, a) == SEEN_EKIND && seen_merge(cf, cf) == SEEN_EKIND,
@@ -475,6 +512,7 @@ int main(void)
     in_place();
     growth();
     parquet_groups();
+    withdrawn();
     types();
     modulo();
     snappy();
