@@ -217,6 +217,24 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
            (adding ? l->twin->add_ahead && sn_room(l) >= n : l->twin->has_ahead != NULL);
 }
 
+/* ---- a kind that fetches ahead by itself ---------------------------------------------- */
+
+static inline bool paced(const seen_filter *f)
+{
+    return f->layers == 1 && f->layer->kind->paced;
+}
+
+static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
+{
+    uint64_t h[LINE];
+    for (size_t i = 0; i < n; i += LINE) {
+        size_t m = n - i < LINE ? n - i : LINE;
+        for (size_t j = 0; j < m; j++)
+            h[j] = sn_key_hash(f, keys[i + j].data, keys[i + j].len);
+        f->layer->twin->has(f->layer, h, m, out + i);
+    }
+}
+
 /* ---- public ------------------------------------------------------------------------ */
 
 static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h, size_t n,
@@ -251,6 +269,8 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
 {
     if (f->foreign)
         sn_foreign_has(f->foreign, keys, n, found);
+    else if (paced(f))
+        ask_paced(f, keys, n, found);
     else if (streams(f, false, n))
         stream_keys(f, NULL, keys, n, found);
     else
@@ -259,7 +279,9 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
 
 void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
 {
-    if (streams(f, false, n))
+    if (paced(f))
+        f->layer->twin->has(f->layer, h, n, found);
+    else if (streams(f, false, n))
         stream_hashes(f, NULL, h, n, found);
     else
         roll(f, NULL, NULL, h, n, found);

@@ -112,6 +112,9 @@ struct sn_kind {
     /* Places equal hash prefixes in equal regions, so that adding in the order of
      * the hash is adding in the order of memory. */
     bool ordered;
+    /* has() fetches memory ahead by itself, having more to carry from the fetch to
+     * the test than a hash: it wants many keys at once, and no touch(). */
+    bool paced;
 };
 
 extern const sn_kind sn_classic, sn_line, sn_block, sn_set;

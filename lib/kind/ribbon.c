@@ -167,40 +167,37 @@ sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e, const sn_r
     return (sn_ribbon_spot){ .at = NULL };
 }
 
-/* The thresholds are small and stay in the caches, so they are read at once and the
- * level that the key is in is asked to come. */
 void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     unsigned bits = sn_ribbon_bits(&l->shape);
     for (size_t i = 0; i < n; i++) {
         sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
-        if (!s.at)
-            continue;
-        const uint8_t *end = s.at + 8 * (s.stride + s.used);
-        for (const uint8_t *p = s.at; p < end; p += 64)
-            __builtin_prefetch(p);
-        __builtin_prefetch(end - 1);
+        if (s.at)
+            sn_ribbon_fetch(&s);
     }
+}
+
+static inline bool match(const sn_ribbon_spot *s)
+{
+    uint64_t wrong = 0;
+    for (unsigned j = 0; j < s->used; j++) {
+        uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
+                     (sn_le64(s->at + 8 * (s->stride + j)) & s->hi);
+        wrong |= (uint64_t)__builtin_parityll(x) ^ (s->print >> j & 1);
+    }
+    return !wrong;
 }
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    unsigned bits = sn_ribbon_bits(&l->shape);
-    for (size_t i = 0; i < n; i++) {
-        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
-        uint64_t wrong = s.at == NULL;
-        for (unsigned j = 0; s.at && j < s.used; j++) {
-            uint64_t x = (sn_le64(s.at + 8 * j) & s.lo) ^
-                         (sn_le64(s.at + 8 * (s.stride + j)) & s.hi);
-            wrong |= (uint64_t)__builtin_parityll(x) ^ (s.print >> j & 1);
-        }
-        found[i] = !wrong;
-    }
+    SN_RIBBON_ASK(l, h, n, found, match);
 }
+
+static bool has_one(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match); }
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
-    static const sn_twin plain = { sn_ribbon_touch, has, NULL };
+    static const sn_twin plain = { .touch = sn_ribbon_touch, .has = has, .has_one = has_one };
     const sn_twin *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;
@@ -217,4 +214,5 @@ const sn_kind sn_ribbon = {
     .measure = measure,
     .twin = twin,
     .check = check,
+    .paced = true,
 };

@@ -148,6 +148,28 @@ sn_ribbon_spot_of(const sn_layer *l, unsigned bits, uint64_t h)
     return sn_ribbon_look(&k, l->body + 8 * sn_le64(e), pos, size >> 32, r);
 }
 
+/* Asks for the lines of a spot. */
+static inline __attribute__((always_inline)) void sn_ribbon_fetch(const sn_ribbon_spot *s)
+{
+    const uint8_t *end = s->at + 8 * (s->stride + s->used);
+    for (const uint8_t *p = s->at; p < end; p += 64)
+        __builtin_prefetch(p);
+    __builtin_prefetch(end - 1);
+}
+
+/* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they are
+ * looked at. The thresholds are small and stay in the caches, so that the spot is
+ * known, in whatever level, before its lines are asked for. A macro, because MATCH
+ * must be compiled into it with the instructions of its caller. */
+#define SN_RIBBON_AHEAD 32
+#define SN_RIBBON_ASK(l, h, n, found, MATCH)                                                do {                                                                                        sn_ribbon_spot ring_[SN_RIBBON_AHEAD];                                                  unsigned bits_ = sn_ribbon_bits(&(l)->shape);                                           size_t first_ = (n) < SN_RIBBON_AHEAD ? (n) : SN_RIBBON_AHEAD;                          for (size_t i_ = 0; i_ < first_; i_++) {                                                    ring_[i_] = sn_ribbon_spot_of(l, bits_, (h)[i_]);                                       if (ring_[i_].at)                                                                           sn_ribbon_fetch(ring_ + i_);                                                    }                                                                                       for (size_t i_ = 0; i_ < (n); i_++) {                                                       sn_ribbon_spot *s_ = ring_ + i_ % SN_RIBBON_AHEAD;                                      (found)[i_] = s_->at && MATCH(s_);                                                      if (i_ + SN_RIBBON_AHEAD < (n)) {                                                           *s_ = sn_ribbon_spot_of(l, bits_, (h)[i_ + SN_RIBBON_AHEAD]);                           if (s_->at)                                                                                 sn_ribbon_fetch(s_);                                                            }                                                                                   }                                                                                   } while (0)
+
+#define SN_RIBBON_ONE(l, h, MATCH)                                                      \
+    do {                                                                                \
+        sn_ribbon_spot s_ = sn_ribbon_spot_of(l, sn_ribbon_bits(&(l)->shape), h);       \
+        return s_.at && MATCH(&s_);                                                     \
+    } while (0)
+
 /* Twins; NULL where the instructions are not compiled in or not there. */
 const sn_twin *sn_ribbon_x86(enum sn_simd simd);
 void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n);

@@ -4,42 +4,77 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+/* Every load ends where the words of the key end: a masked one that reaches into the
+ * next line waits for that line, needed or not. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* Bits J on of the value stored for the key, word by word. */
+INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
+{
+    uint64_t value = 0;
+    for (; j < s->used; j++) {
+        uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
+                     (sn_le64(s->at + 8 * (s->stride + j)) & s->hi);
+        value |= (uint64_t)(__builtin_popcountll(x) & 1) << j;
+    }
+    return value;
+}
+
+INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
+{
+    return value == (s->print & (((uint64_t)1 << s->used) - 1));
+}
+
 /* ---- AVX-512 with a population count of words ----------------------------------- */
 
 #define T512                                                                            \
-    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,bmi2")))
+    __attribute__((                                                                     \
+        target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
-/* Bits J .. J+7 of the value stored for the key, as far as USED goes. */
-T512 static inline unsigned value512(const sn_ribbon_spot *s, unsigned j)
+T512 INLINE bool match512(const sn_ribbon_spot *s)
 {
-    unsigned left = s->used - j;
-    __mmask8 some = (__mmask8)(left >= 8 ? 0xff : (1u << left) - 1);
-    const __m512i lo = _mm512_set1_epi64((long long)s->lo);
-    const __m512i hi = _mm512_set1_epi64((long long)s->hi);
-    __m512i a = _mm512_maskz_loadu_epi64(some, s->at + 8 * j);
-    __m512i b = _mm512_maskz_loadu_epi64(some, s->at + 8 * (s->stride + j));
-    __m512i x = _mm512_xor_si512(_mm512_and_si512(a, lo), _mm512_and_si512(b, hi));
-    return _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
+    uint64_t value = 0;
+    unsigned j = 0;
+    for (; j + 8 <= s->used; j += 8) {
+        __m512i a = _mm512_loadu_si512(s->at + 8 * j);
+        __m512i b = _mm512_loadu_si512(s->at + 8 * (s->stride + j));
+        __m512i x = _mm512_xor_si512(
+            _mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
+            _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
+        value |= (uint64_t)_mm512_test_epi64_mask(_mm512_popcnt_epi64(x),
+                                                  _mm512_set1_epi64(1))
+                 << j;
+    }
+    if (j + 4 <= s->used) {
+        __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
+        __m256i b = _mm256_loadu_si256(
+            (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
+        __m256i x = _mm256_xor_si256(
+            _mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
+            _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
+        value |= (uint64_t)_mm256_test_epi64_mask(_mm256_popcnt_epi64(x),
+                                                  _mm256_set1_epi64x(1))
+                 << j;
+        j += 4;
+    }
+    return right(s, value | value_rest(s, j));
+}
+
+/* With few bits the words alone are faster. */
+T512 INLINE bool match_few512(const sn_ribbon_spot *s)
+{
+    return right(s, value_rest(s, 0));
 }
 
 T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    unsigned bits = sn_ribbon_bits(&l->shape);
-    if (l->shape.k < 8) {
-        for (size_t i = 0; i < n; i++) {
-            sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
-            found[i] = s.at && value512(&s, 0) == (s.print & ((1u << s.used) - 1));
-        }
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
-        uint64_t value = 0;
-        for (unsigned j = 0; s.at && j < s.used; j += 8)
-            value |= (uint64_t)value512(&s, j) << j;
-        found[i] = s.at && value == (s.print & (((uint64_t)1 << s.used) - 1));
-    }
+    if (l->shape.k < 4)
+        SN_RIBBON_ASK(l, h, n, found, match_few512);
+    else
+        SN_RIBBON_ASK(l, h, n, found, match512);
 }
+
+T512 static bool one512(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match512); }
 
 /* Up to eight bits a slot in one register of windows. */
 T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
@@ -70,43 +105,44 @@ T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t 
 
 /* ---- AVX2 ---------------------------------------------------------------------------- */
 
-#define T256 __attribute__((target("avx2,bmi2")))
+#define T256 __attribute__((target("avx2,bmi2,popcnt")))
 
-/* Bits J .. J+3: a word's parity ends in its top bit after folding it upwards. */
-T256 static inline unsigned value256(const sn_ribbon_spot *s, unsigned j)
+/* A word's parity ends in its top bit after folding it upwards. */
+T256 INLINE bool match256(const sn_ribbon_spot *s)
 {
-    const __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
-    __m256i some = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)s->used - j), lane);
-    __m256i a = _mm256_maskload_epi64((const long long *)(const void *)(s->at + 8 * j), some);
-    __m256i b = _mm256_maskload_epi64(
-        (const long long *)(const void *)(s->at + 8 * (s->stride + j)), some);
-    __m256i x = _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
-                                 _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 32));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 16));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 8));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 4));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 2));
-    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 1));
-    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
+    uint64_t value = 0;
+    unsigned j = 0;
+    for (; j + 4 <= s->used; j += 4) {
+        __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
+        __m256i b = _mm256_loadu_si256(
+            (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
+        __m256i x = _mm256_xor_si256(
+            _mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
+            _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 32));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 16));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 8));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 4));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 2));
+        x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 1));
+        value |= (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x)) << j;
+    }
+    return right(s, value | value_rest(s, j));
 }
 
 T256 static void has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    unsigned bits = sn_ribbon_bits(&l->shape);
-    for (size_t i = 0; i < n; i++) {
-        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
-        uint64_t value = 0;
-        for (unsigned j = 0; s.at && j < s.used; j += 4)
-            value |= (uint64_t)value256(&s, j) << j;
-        found[i] = s.at && value == (s.print & (((uint64_t)1 << s.used) - 1));
-    }
+    SN_RIBBON_ASK(l, h, n, found, match256);
 }
+
+T256 static bool one256(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match256); }
 
 const sn_twin *sn_ribbon_x86(enum sn_simd simd)
 {
-    static const sn_twin twin512 = { sn_ribbon_touch, has512, NULL };
-    static const sn_twin twin256 = { sn_ribbon_touch, has256, NULL };
+    static const sn_twin twin512 = { .touch = sn_ribbon_touch, .has = has512,
+                                     .has_one = one512 };
+    static const sn_twin twin256 = { .touch = sn_ribbon_touch, .has = has256,
+                                     .has_one = one256 };
     if (simd == SN_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
         return &twin512;
     return simd >= SN_AVX2 ? &twin256 : NULL;
