@@ -1,6 +1,7 @@
 #!/bin/sh
 # formats.t - the command on other systems' filters: made, added to, asked, told, converted.
 . "$(dirname "$0")/../cli/tap.sh"
+seen=$(command -v seen)
 
 seq 1 500 >keys
 seq 1001 1500 >others

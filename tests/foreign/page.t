@@ -1,6 +1,7 @@
 #!/bin/sh
 # page.t - every command shown in docs/foreign.md runs, in the order of the page.
 . "$(dirname "$0")/../cli/tap.sh"
+seen=$(command -v seen)
 seq 1 800 | sed 's|^|https://example.org/|' >urls.txt
 seq 1 800 >ids.txt
 mkdir db

@@ -2,6 +2,7 @@
 # scandump.t - a chain from a Redis server to a file and back, with the very lines of
 # docs/foreign.md; the server has our module in RedisBloom's layout.
 . "$(dirname "$0")/../cli/tap.sh"
+seen=$(command -v seen)
 module=$(dirname "$seen")/seen.so
 command -v redis-server >/dev/null && [ -e "$module" ] &&
     /usr/bin/python3 -c "import redis" 2>/dev/null || {

@@ -3,6 +3,7 @@
 # file we write, and the file we write answers GETBIT. Indices come from a second
 # implementation of the hash, in Perl.
 . "$(dirname "$0")/../cli/tap.sh"
+seen=$(command -v seen)
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || {
     echo "1..0 # SKIP no redis-server"
     exit 0
