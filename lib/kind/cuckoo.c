@@ -257,15 +257,33 @@ SN_CUCKOO_INLINE void touch_k(const sn_layer *l, const uint64_t *h, size_t n, un
 SN_CUCKOO_INLINE void has_k(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
                             unsigned k)
 {
+    enum { AHEAD = 32 };
     bool stash = sn_le32(l->body + AT_STASHED) != 0;
     family f = family_of(l, k);
+    place ring[AHEAD]; /* found and fetched so many keys before they are looked at */
     unsigned at;
-    for (size_t i = 0; i < n; i++) {
-        place p = place_of(&f, h[i]);
-        unsigned copies = sn_bucket_count(bucket(l, p.b, k), k, p.v) +
-                          sn_bucket_count(bucket(l, p.alt, k), k, p.v);
-        found[i] = copies || (stash && stashed(l, &p, &at));
+    for (size_t i = 0; i < n + AHEAD; i++) {
+        place *p = ring + i % AHEAD;
+        if (i >= AHEAD && i - AHEAD < n) {
+            unsigned copies = sn_bucket_count(bucket(l, p->b, k), k, p->v) |
+                              sn_bucket_count(bucket(l, p->alt, k), k, p->v);
+            found[i - AHEAD] = copies || (stash && stashed(l, p, &at));
+        }
+        if (i < n) {
+            *p = place_of(&f, h[i]);
+            __builtin_prefetch(bucket(l, p->b, k));
+            __builtin_prefetch(bucket(l, p->alt, k));
+        }
     }
+}
+
+SN_CUCKOO_INLINE bool has_one_k(const sn_layer *l, uint64_t h, unsigned k)
+{
+    family f = family_of(l, k);
+    place p = place_of(&f, h);
+    unsigned at, copies = sn_bucket_count(bucket(l, p.b, k), k, p.v) |
+                          sn_bucket_count(bucket(l, p.alt, k), k, p.v);
+    return copies || (sn_le32(l->body + AT_STASHED) && stashed(l, &p, &at));
 }
 
 /* Where the copies of a key are. Moves keep their sum, so that a key is "for good"
@@ -297,12 +315,20 @@ SN_CUCKOO_INLINE bool put(sn_layer *l, uint64_t v, uint64_t b, unsigned k)
     return true;
 }
 
+SN_CUCKOO_INLINE unsigned empty(const sn_layer *l, uint64_t b, unsigned k)
+{
+    sn_bucket four = sn_bucket_load(bucket(l, b, k), k);
+    return !four.v[0] + !four.v[1] + !four.v[2] + !four.v[3];
+}
+
 /* Stores one more copy of V. The stash has room before the first move, so the one
  * that is homeless after the last always has a place and nothing is undone. */
 SN_CUCKOO_INLINE bool insert(sn_layer *l, const family *f, place q, uint64_t dice, unsigned k)
 {
+    /* The emptier of the two: even filling puts off the moves. */
     uint64_t v = q.v, alt = q.alt;
-    if (put(l, v, q.b, k) || put(l, v, alt, k))
+    bool more = empty(l, alt, k) > empty(l, q.b, k);
+    if (put(l, v, more ? alt : q.b, k) || put(l, v, more ? q.b : alt, k))
         return true;
     if (sn_le32(l->body + AT_STASHED) >= STASH)
         return false;
@@ -393,6 +419,7 @@ SN_CUCKOO_INLINE int remove_k(sn_layer *l, uint64_t h, unsigned k)
     {                                                                                   \
         has_k(l, h, n, found, k);                                                       \
     }                                                                                   \
+    static bool has_one##k(const sn_layer *l, uint64_t h) { return has_one_k(l, h, k); } \
     static size_t add##k(sn_layer *l, const uint64_t *h, size_t n, bool *dup)           \
     {                                                                                   \
         return add_k(l, h, n, dup, k);                                                  \
@@ -410,10 +437,8 @@ WIDTH(32)
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static const sn_twin twins[WIDTHS] = {
-        { touch8, has8, add8 },    { touch12, has12, add12 }, { touch16, has16, add16 },
-        { touch24, has24, add24 }, { touch32, has32, add32 },
-    };
+#define TWIN(k) { .touch = touch##k, .has = has##k, .add = add##k, .has_one = has_one##k }
+    static const sn_twin twins[WIDTHS] = { TWIN(8), TWIN(12), TWIN(16), TWIN(24), TWIN(32) };
     (void)simd;
     if (atomic)
         return NULL;
@@ -482,4 +507,5 @@ const sn_kind sn_cuckoo = {
     .remove = remove_one,
     .check = check,
     .multiset = true,
+    .paced = true,
 };

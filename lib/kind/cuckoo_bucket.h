@@ -59,6 +59,13 @@ SN_CUCKOO_INLINE unsigned sn_bucket_count(const uint8_t *p, unsigned k, uint64_t
     unsigned __int128 x = sn_bucket_bits(p, k);
     unsigned low = k - 3, equal = 0;
     uint64_t mask = ((uint64_t)1 << low) - 1;
+    if (k <= 16) { /* a lane of zeros in the difference, all four lanes at once */
+        uint64_t ones = (uint64_t)1 | (uint64_t)1 << low | (uint64_t)1 << 2 * low |
+                        (uint64_t)1 << 3 * low;
+        uint64_t diff = (uint64_t)x >> 12 ^ (v & mask) * ones;
+        if (__builtin_expect(!((diff - ones) & ~diff & ones << (low - 1)), 1))
+            return 0;
+    }
     for (unsigned i = 0; i < 4; i++)
         equal |= (unsigned)(((uint64_t)(x >> (12 + i * low)) & mask) == (v & mask)) << i;
     if (__builtin_expect(equal == 0, 1))
