@@ -12,3 +12,20 @@ WEAK_OBJ = $(filter-out $(BUILD)/obj/cli/feed.o,$(CLI_OBJ)) $(BUILD)/obj/weak/fe
 $(WEAK): $(BUILD)/seen $(BUILD)/obj/weak/feed.o
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(WEAK_OBJ) $(LIBKIT) $(LIBSEEN) $(REMOTE_LIBS) $(CLI_LIBS)
+
+# Man pages and completions come out of the command's own tables.
+ALL += $(BUILD)/man/seen.1
+$(BUILD)/man/seen.1: $(BUILD)/seen
+	@mkdir -p $(@D) $(BUILD)/completions
+	@$< help --bash >$(BUILD)/completions/seen.bash
+	@$< help --zsh >$(BUILD)/completions/_seen
+	@for c in $$($< help --list); do $< help --man $$c >$(@D)/seen-$$c.1 || exit 1; done
+	@$< help --man >$@
+
+.PHONY: install-manual
+install: install-manual
+install-manual: all
+	install -d $(MANDIR)/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install -m 644 $(BUILD)/man/*.1 $(MANDIR)/man1
+	install -m 644 $(BUILD)/completions/seen.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seen
+	install -m 644 $(BUILD)/completions/_seen $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_seen

@@ -51,6 +51,7 @@ void overview(FILE *to)
                 "Have I seen this before? Answers in a few bits a key.\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "  %-10s %s\n", "crawl", "fetch pages, each once (the program seen-crawl)");
     fprintf(to, "\n'seen COMMAND --help' tells more; 'seen --version' the version.\n"
                 "The one to begin with: seen uniq FILE\n");
 }
@@ -71,6 +72,23 @@ static int run(const kit_command *c, int argc, char **argv)
     snprintf(name, sizeof name, "seen %s", c->name);
     kit_say_name(name);
     return c->run(c, argc, argv);
+}
+
+/* `seen WORD` is also the program seen-WORD, beside this one or in PATH: seen crawl. */
+static void run_other(const char *word, char **argv)
+{
+    char path[4096], name[80];
+    if (strchr(word, '/') || snprintf(name, sizeof name, "seen-%s", word) >= (int)sizeof name)
+        return;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof name - 1);
+    char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
+    argv[1] = name;
+    signal(SIGPIPE, SIG_DFL);
+    if (slash) {
+        strcpy(slash + 1, name);
+        execv(path, argv + 1);
+    }
+    execvp(name, argv + 1);
 }
 
 int main(int argc, char **argv)
@@ -95,8 +113,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; commands[i] && !c; i++)
             if (strcmp(word, commands[i]->name) == 0)
                 c = commands[i];
-        if (!c)
-            kit_die("no command '%s' (try 'seen --help')", word);
+        if (!c) {
+            char *given = argv[1];
+            run_other(word, argv);
+            kit_die("no command '%s' (try 'seen --help')", given);
+        }
         status = run(c, argc - 1, argv + 1);
     }
     kit_stdout_flush();

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Help, man pages and completions come from one table; every command shown is run here.
+. "$(dirname "$0")/tap.sh"
+build=$top/${BUILD:-build}
+
+fixtures() {
+    printf 'http://a.example/\nhttp://b.example/\nhttp://a.example/\n' >urls.txt
+    printf '192.0.2.1 GET /\n192.0.2.2 GET /\n192.0.2.1 GET /x\n' | gzip >access.log.gz
+    printf '2026-11-14T01:00:00 alice\n2026-11-15T01:00:00 bob\n' >visits.log
+    printf 'http://bad.example/\nhttp://worse.example/\n' >blocked.txt
+    printf '17\n4\n17\n' >numbers.txt
+    printf 'tree\nxyzzy\n' >text.txt
+    seen new blocked.seen && seen new words.seen && seen add --word tree words.seen
+    seen new -r members.seen && seen add --word http://good.example/ members.seen
+    seen uniq -s visited.seen urls.txt >/dev/null
+    seen new --seed 3 -n 1000 east.seen && cp east.seen west.seen
+}
+mkdir run && cd run && fixtures && cd ..
+for c in $(seen help --list); do
+    page=$build/man/seen-$c.1
+    ok "seen $c --help" sh -c "seen $c --help | grep -q '^Usage: seen $c'"
+    ok "man page of seen $c" grep -q '^.SH NAME' "$page"
+    seen "$c" --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | grep -v '^help$' |
+        sort >help.options
+    sed -n 's/\\-/-/g; s/.*\\fB--\([a-z-]*\)\\fR.*/\1/p' "$page" | sort >page.options
+    ok "seen $c: the same options in help and man page" cmp help.options page.options
+    if command -v man >/dev/null && [ -x /usr/bin/groff ]; then
+        ok "seen $c: no complaint of groff" \
+            sh -c "groff -man -Tascii -ww '$page' 2>&1 >/dev/null | grep . && exit 1 || exit 0"
+    fi
+    # The examples, as they stand.
+    sed -n '/^\.EX/,/^\.EE/p' "$page" | grep -v '^\.E' | sed 's/^ *//; s/\\-/-/g; s/\\e/\\/g' >examples
+    ok "seen $c: shows an example" test -s examples
+    while IFS= read -r line; do
+        ok "runs: $line" bash -c "cd run && { $line; test \$? -le 1; }"
+    done <examples
+done
+ok "seen(1) names every command" sh -c "for c in \$(seen help --list); do
+    grep -q \"seen \$c\" '$build/man/seen.1' || exit 1; done"
+ok "the completion for bash is a script" bash -n "$build/completions/seen.bash"
+got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen un); COMP_CWORD=1; _seen; echo \${COMPREPLY[@]}")
+same "it completes commands" "uniq" "$got"
+got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen uniq --exa); COMP_CWORD=2; _seen; echo \${COMPREPLY[@]}")
+same "and options" "--exact" "$got"
+if command -v zsh >/dev/null; then
+    ok "the completion for zsh is a script" zsh -n "$build/completions/_seen"
+else
+    skip "no zsh here"
+fi
+printf '#!/bin/sh\necho other "$@"\n' >seen-other && chmod +x seen-other
+same "seen WORD runs seen-WORD" "other a -b" "$(PATH=.:$PATH seen other a -b)"
+finish
