@@ -160,6 +160,8 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
         sn_foreign_free(f);
         return rc;
     }
+    if (owned && f->file != bytes) /* held in another form from now on */
+        sn_body_free(alloc, bytes, len);
     f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
     return SEEN_OK;
@@ -412,18 +414,21 @@ int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src)
 {
     int rc = SEEN_OK;
     if (dst->rule == SN_RULE_OWN || !dst->format->add)
-        return sn_fail(SEEN_EKIND, "%s filters cannot be merged", dst->format->pub.name);
+        return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
+                       dst->format->pub.name);
     if (!dst->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!same_rule(dst, src) || dst->bits.flip_bit != src->bits.flip_bit ||
         dst->bits.flip_byte != src->bits.flip_byte || dst->type != src->type)
-        return sn_fail(SEEN_EMISMATCH,
-                       "one is %s with m=%llu and k=%u, the other %s with m=%llu and k=%u",
-                       dst->format->pub.name, (unsigned long long)dst->bits.m,
-                       dst->bits.k, src->format->pub.name,
-                       (unsigned long long)src->bits.m, src->bits.k);
+        return sn_fail(
+            SEEN_EMISMATCH,
+            "one is %s with m=%llu and k=%u, the other %s with m=%llu and k=%u",
+            dst->format->pub.name, (unsigned long long)dst->bits.m, dst->bits.k,
+            src->format->pub.name, (unsigned long long)src->bits.m, src->bits.k);
     if (src->bits.have > dst->bits.have)
-        rc = sn_raw_grow(dst, src->bits.have * 8 - 1);
+        rc = dst->bits.at == dst->file
+                 ? sn_raw_grow(dst, src->bits.have * 8 - 1)
+                 : sn_fail(SEEN_EMISMATCH, "one is shorter than the other");
     if (rc < 0)
         return rc;
     for (uint64_t i = 0; i < src->bits.have; i++)

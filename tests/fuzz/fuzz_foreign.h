@@ -114,6 +114,8 @@ static void fuzz_format(const char *format, const seen_params *params,
             return 0;                                                                  \
         seen_params params = {.type = types[data[0] % 7]};                             \
         const char *name = names[data[0] / 7 % (sizeof names / sizeof *names)];        \
+        if (data[0] >= 0xf0)                                                           \
+            params.probes = data[0] - 0xf0 + 1u;                                       \
         fuzz_format(name, &params, data + 1, size - 1);                                \
         return 0;                                                                      \
     }

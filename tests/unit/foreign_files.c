@@ -130,6 +130,11 @@ static void growth(void)
     f = make("bits-and-blooms-json", (seen_params){.bits = 100, .probes = 3});
     seen_save(f, path);
     seen_free(f);
+    p = (seen_params){.probes = 4};
+    ok(seen_open_foreign(path, NULL, &p, SEEN_LOAD, &f) == SEEN_EINVAL,
+       "JSON that has another k than was said: %s", seen_reason());
+    ok(seen_open_foreign(path, NULL, NULL, SEEN_LOAD, &f) == 0, "JSON is loaded");
+    seen_free(f);
     ok(seen_open_foreign(path, NULL, NULL, SEEN_WRITE, &f) == SEEN_EKIND,
        "JSON is not written in place: %s", seen_reason());
 }
