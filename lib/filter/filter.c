@@ -75,7 +75,7 @@ void seen_free(seen_filter *f)
 {
     if (!f)
         return;
-    if (f->map && f->writable)
+    if (f->map && f->writable && !f->shared)
         seen_flush(f);
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)

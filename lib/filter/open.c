@@ -268,7 +268,8 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
     if (write) {
         f->writable = true;
         f->shared = mode & SEEN_SHARED;
-        rc = sn_mark_dirty(f);
+        if (!f->shared || !f->dirty) /* others that share it may have marked it */
+            rc = sn_mark_dirty(f);
         if (rc < 0) {
             f->writable = false;
             seen_free(f);

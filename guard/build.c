@@ -1,0 +1,259 @@
+/* build.c - a new filter from the table, while reads and writes go on.
+ *
+ * Publish its number (from now on writers add to it), add the keys that are being
+ * written, scan a snapshot, swap. The order is argued in control.h. A builder that
+ * dies leaves a number that nobody finishes; the next one takes another. */
+#include "guard_inside.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DOUBT_SECONDS = 3600, BATCH = 256, TOO_SMALL = 200, GIVEN_UP = 201 };
+
+/* Makes the file of an empty filter for KEYS keys and opens it. It is never full: what
+ * comes above KEYS costs error until the next build. */
+static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filter **out)
+{
+    char name[4096];
+    seen_filter *f;
+    seen_size size = { .kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_LINE,
+                       .keys = keys, .error = g->config.error };
+    int rc = seen_solve(&size);
+    seen_spec spec = { .kind = size.kind, .bits = size.bits, .probes = size.probes,
+                       .seed = g->c->seed, .flags = SEEN_ATOMIC };
+    if (rc == 0)
+        rc = seen_new(&spec, &f);
+    if (rc < 0)
+        return guard_fail(rc, "cannot make a filter: %s", seen_reason());
+    gate_name(&g->gate, number, name, sizeof name);
+    rc = seen_save(f, name);
+    seen_free(f);
+    if (rc == 0)
+        rc = seen_open(name, SEEN_SHARED, out);
+    return rc < 0 ? guard_fail(rc, "cannot make a filter: %s", seen_reason()) : 0;
+}
+
+typedef struct building {
+    seen_guard *g;
+    seen_filter *f;
+    uint32_t number;
+    uint64_t keys, room;
+    size_t waiting;
+    uint64_t hash[BATCH];
+} building;
+
+static void add_waiting(building *b)
+{
+    seen_add_hashes(b->f, b->hash, b->waiting, NULL);
+    b->waiting = 0;
+}
+
+static int add_scanned(void *arg, const void *key, size_t len)
+{
+    building *b = arg;
+    b->hash[b->waiting++] = seen_hash_seeded(b->g->c->seed, key, len);
+    if (++b->keys > b->room)
+        return TOO_SMALL;
+    if (b->waiting == BATCH) {
+        add_waiting(b);
+        if (word_next(b->g->c->word) != b->number || b->g->stop)
+            return GIVEN_UP;
+    }
+    return 0;
+}
+
+/* Adds the keys being written. What a process that is dead, or did not know the
+ * outcome, has left for an hour is decided by now, in the database as in the cache,
+ * and leaves its slot with this build. */
+static void add_in_flight(building *b, control_slot **old, size_t *n_old)
+{
+    time_t now = time(NULL);
+    for (size_t i = 0; i < CONTROL_SLOTS; i++) {
+        control_slot *s = b->g->c->slot + i;
+        uint64_t owner = s->owner;
+        if (owner == 0)
+            continue;
+        b->hash[0] = s->hash;
+        b->waiting = 1;
+        add_waiting(b);
+        pid_t pid = (pid_t)(owner >> 32);
+        bool dead = pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH);
+        if (dead && (uint32_t)now - (uint32_t)owner > DOUBT_SECONDS &&
+            (uint32_t)now > (uint32_t)owner)
+            old[(*n_old)++] = s;
+    }
+}
+
+/* Swaps filter NUMBER into use; false if a writer could not add to it meanwhile. */
+static bool publish(control *c, uint32_t number)
+{
+    uint64_t w = c->word;
+    while (word_next(w) == number)
+        if (atomic_compare_exchange_weak(&c->word, &w, word_of(number, 0)))
+            return true;
+    return false;
+}
+
+/* One try with room for ROOM keys: 0, TOO_SMALL, GIVEN_UP or an error. */
+static int build_once(seen_guard *g, uint64_t room)
+{
+    control *c = g->c;
+    char name[4096];
+    control_slot **old = malloc(CONTROL_SLOTS * sizeof *old);
+    size_t n_old = 0;
+    uint32_t number = ++c->last, before = 0;
+    building b = { .g = g, .number = number, .room = room };
+    if (!old)
+        return guard_fail(SEEN_ENOMEM, "no memory");
+    int rc = make_filter(g, number, room, &b.f);
+    if (rc == 0) {
+        uint64_t w = c->word;
+        while (!atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
+            ;
+        before = word_live(w);
+        add_in_flight(&b, old, &n_old);
+        rc = g->config.db.scan(g->config.db.ctx, add_scanned, &b);
+        add_waiting(&b);
+        seen_free(b.f);
+        if (rc == 0 && !publish(c, number))
+            rc = GIVEN_UP;
+        if (rc == 0) {
+            c->built = b.keys;
+            c->added = c->deleted = 0;
+            c->capacity = room;
+            for (size_t i = 0; i < n_old; i++)
+                control_clear(old[i]);
+            gate_name(&g->gate, before, name, sizeof name);
+            if (before)
+                unlink(name);
+        } else {
+            w = c->word;
+            while (word_next(w) == number &&
+                   !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
+                ;
+        }
+    }
+    if (rc != 0) {
+        gate_name(&g->gate, number, name, sizeof name);
+        unlink(name);
+    }
+    free(old);
+    return rc;
+}
+
+/* Files of builders that died. Only the holder of the lock makes new ones. */
+static void sweep(seen_guard *g)
+{
+    uint64_t w = g->c->word;
+    while (word_next(w) &&
+           !atomic_compare_exchange_weak(&g->c->word, &w, word_of(word_live(w), 0)))
+        ;
+    uint32_t last = g->c->last, live = word_live(w);
+    char name[4096];
+    for (uint32_t n = last > 64 ? last - 64 : 1; n <= last; n++)
+        if (n != live) {
+            gate_name(&g->gate, n, name, sizeof name);
+            unlink(name);
+        }
+}
+
+int seen_guard_build(seen_guard *g)
+{
+    control *c = g->c;
+    if (!guard_is_ours(g))
+        return guard_fail(SEEN_EMISMATCH, "%s now belongs to another database (tag)",
+                          g->config.path);
+    int lock = control_lock_build(g->config.path), rc;
+    if (lock < 0)
+        return 0;
+    sweep(g);
+    uint64_t known = c->built + c->added, room = g->config.keys;
+    known -= c->deleted < known ? c->deleted : known;
+    if (room < 2 * known)
+        room = 2 * known;
+    while ((rc = build_once(g, room)) == TOO_SMALL)
+        room *= 4;
+    control_unlock(lock);
+    if (rc == 0) {
+        g->n.builds++;
+        return 1;
+    }
+    if (rc > 0)
+        rc = guard_fail(SEEN_EIO, "a writer could not add to the new filter, or the guard "
+                                  "is being closed");
+    g->n.build_errors++;
+    return rc;
+}
+
+void seen_guard_suspend(seen_guard *g)
+{
+    control *c = g->c;
+    c->why = WHY_SUSPENDED;
+    c->word = 0; /* a build under way is given up too: it may have missed keys */
+}
+
+/* ---- in the background -------------------------------------------------------------------- */
+
+static bool due(const seen_guard *g)
+{
+    const control *c = g->c;
+    if (!guard_is_ours(g))
+        return false;
+    if (word_live(c->word) == 0)
+        return c->why != WHY_SUSPENDED;
+    uint64_t keys = c->built + c->added;
+    return keys > c->capacity || (double)c->deleted > g->config.worn * (double)keys + 100;
+}
+
+static void *background(void *arg)
+{
+    seen_guard *g = arg;
+    unsigned pause = 100;
+    pthread_mutex_lock(&g->wake_lock);
+    while (!g->stop) {
+        pthread_mutex_unlock(&g->wake_lock);
+        if (due(g)) {
+            int rc = seen_guard_build(g);
+            pause = rc > 0 ? 100 : rc == 0 ? 500 : pause < 30000 ? pause * 2 : 30000;
+        }
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_sec += pause / 1000;
+        t.tv_nsec += (long)(pause % 1000) * 1000000;
+        if (t.tv_nsec >= 1000000000) {
+            t.tv_nsec -= 1000000000;
+            t.tv_sec++;
+        }
+        pthread_mutex_lock(&g->wake_lock);
+        if (!g->stop)
+            pthread_cond_timedwait(&g->wake, &g->wake_lock, &t);
+    }
+    pthread_mutex_unlock(&g->wake_lock);
+    return NULL;
+}
+
+int guard_start_thread(seen_guard *g)
+{
+    if (pthread_create(&g->thread, NULL, background, g) != 0)
+        return guard_fail(SEEN_ENOMEM, "cannot start a thread");
+    g->running = true;
+    return 0;
+}
+
+void guard_stop_thread(seen_guard *g)
+{
+    if (!g->running)
+        return;
+    pthread_mutex_lock(&g->wake_lock);
+    g->stop = true;
+    pthread_cond_signal(&g->wake);
+    pthread_mutex_unlock(&g->wake_lock);
+    pthread_join(g->thread, NULL);
+    g->running = false;
+}

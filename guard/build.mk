@@ -1,0 +1,45 @@
+# guard/: filter, cache, database. The core needs nothing but the library; each adapter
+# needs its package and is left out without it.
+GUARD_CORE := build control flight gate guard pool write
+GUARD_LIBS :=
+GUARD_ADAPTERS :=
+ifneq ($(call have,hiredis),)
+GUARD_ADAPTERS += cache_redis
+GUARD_LIBS += $(shell pkg-config --libs hiredis)
+else
+$(call part-skip,guard for Redis,libhiredis-dev)
+endif
+ifneq ($(call have,sqlite3),)
+GUARD_ADAPTERS += db_sqlite
+GUARD_LIBS += $(shell pkg-config --libs sqlite3)
+else
+$(call part-skip,guard for SQLite,libsqlite3-dev)
+endif
+ifneq ($(call have,libpq),)
+GUARD_ADAPTERS += db_postgres
+GUARD_LIBS += $(shell pkg-config --libs libpq)
+else
+$(call part-skip,guard for PostgreSQL,libpq-dev)
+endif
+GUARD_OBJ := $(patsubst %,$(BUILD)/obj/guard/%.o,$(GUARD_CORE) $(GUARD_ADAPTERS))
+$(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(shell pkg-config --cflags libpq 2>/dev/null)
+LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
+ALL += $(LIBSEEN_GUARD)
+TESTS += $(patsubst %.c,$(BUILD)/%.t,$(wildcard tests/guard/*.c))
+INSTALL_LIB += $(LIBSEEN_GUARD)
+INSTALL_INC += guard/seen_guard.h
+
+$(LIBSEEN_GUARD): $(GUARD_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+GUARD_LINK = $(LDFLAGS) $(LIBSEEN_GUARD) $(LIBSEEN) $(GUARD_LIBS) $(LIB_LIBS)
+$(BUILD)/tests/guard/%.t: tests/guard/%.c $(wildcard tests/guard/*.h) tests/tap.h $(LIBSEEN_GUARD) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests -o $@ $< $(GUARD_LINK)
+$(BUILD)/bench/guard/%: bench/guard/%.c $(wildcard tests/guard/*.h) $(LIBSEEN_GUARD) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests/guard -o $@ $< $(GUARD_LINK)
+$(BUILD)/examples/guard_%: examples/guard_%.c $(LIBSEEN_GUARD) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -o $@ $< $(GUARD_LINK)

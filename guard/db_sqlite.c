@@ -1,0 +1,186 @@
+/* db_sqlite.c - a table in SQLite as the guard's database. */
+#include "guard_inside.h"
+#include "pool.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GET, INSERT, ERASE, SCAN, STATEMENTS, BUSY_MS = 5000 };
+
+typedef struct store {
+    pool pool;
+    char *path;
+    char *sql[STATEMENTS];
+    bool binary;
+} store;
+
+typedef struct connection {
+    sqlite3 *db;
+    sqlite3_stmt *st[STATEMENTS];
+} connection;
+
+static void disconnect(void *p)
+{
+    connection *c = p;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(c->st[i]);
+    sqlite3_close(c->db);
+    free(c);
+}
+
+static void *connect_sqlite(void *ctx)
+{
+    store *s = ctx;
+    connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        guard_fail(SEEN_ENOMEM, "no memory");
+        return NULL;
+    }
+    int rc = sqlite3_open_v2(s->path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                             NULL);
+    if (rc == SQLITE_OK)
+        sqlite3_busy_timeout(c->db, BUSY_MS);
+    for (int i = 0; i < STATEMENTS && rc == SQLITE_OK; i++)
+        if (s->sql[i])
+            rc = sqlite3_prepare_v3(c->db, s->sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                    c->st + i, NULL);
+    if (rc != SQLITE_OK) {
+        guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+        disconnect(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void bind(const store *s, sqlite3_stmt *st, int at, const void *p, size_t len)
+{
+    if (s->binary)
+        sqlite3_bind_blob64(st, at, len ? p : "", len, SQLITE_STATIC);
+    else
+        sqlite3_bind_text64(st, at, len ? p : "", len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static int failed(const store *s, connection *c)
+{
+    return guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+}
+
+static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
+{
+    store *s = ctx;
+    connection *c = pool_take(&s->pool);
+    if (!c)
+        return SEEN_EIO;
+    sqlite3_stmt *st = c->st[GET];
+    bind(s, st, 1, key, len);
+    int step = sqlite3_step(st), rc = 0;
+    if (step == SQLITE_ROW) {
+        const void *p = s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
+        value->len = (size_t)sqlite3_column_bytes(st, 0);
+        value->data = malloc(value->len + 1);
+        if (value->data && value->len)
+            memcpy(value->data, p, value->len);
+        rc = value->data ? 1 : guard_fail(SEEN_ENOMEM, "no memory");
+    } else if (step != SQLITE_DONE) {
+        rc = failed(s, c);
+    }
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    pool_give(&s->pool, c, rc < 0);
+    return rc;
+}
+
+/* One statement that commits by itself. In this process there is no doubt: a step
+ * that fails was rolled back. */
+static int change(store *s, int which, const void *key, size_t len, const void *value,
+                  size_t vlen)
+{
+    connection *c = pool_take(&s->pool);
+    if (!c)
+        return SEEN_EIO;
+    sqlite3_stmt *st = c->st[which];
+    bind(s, st, 1, key, len);
+    if (which == INSERT && sqlite3_bind_parameter_count(st) > 1)
+        bind(s, st, 2, value, vlen);
+    int step = sqlite3_step(st), rc;
+    if (step == SQLITE_DONE)
+        rc = sqlite3_changes(c->db) > 0;
+    else if (step == SQLITE_CONSTRAINT && which == INSERT)
+        rc = 0;
+    else
+        rc = failed(s, c);
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    pool_give(&s->pool, c, rc < 0);
+    return rc;
+}
+
+static int insert(void *ctx, const void *key, size_t len, const void *value, size_t vlen)
+{
+    return change(ctx, INSERT, key, len, value, vlen);
+}
+
+static int erase(void *ctx, const void *key, size_t len)
+{
+    return change(ctx, ERASE, key, len, NULL, 0);
+}
+
+/* One SELECT is one snapshot; it begins with the first step. */
+static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
+{
+    store *s = ctx;
+    connection *c = pool_take(&s->pool);
+    int rc = 0, step = SQLITE_DONE;
+    if (!c)
+        return SEEN_EIO;
+    sqlite3_stmt *st = c->st[SCAN];
+    while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+        const void *p = s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
+        if (sqlite3_column_type(st, 0) != SQLITE_NULL)
+            rc = each(arg, p ? p : "", (size_t)sqlite3_column_bytes(st, 0));
+    }
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = failed(s, c);
+    sqlite3_reset(st);
+    pool_give(&s->pool, c, rc < 0);
+    return rc;
+}
+
+static void store_close(void *ctx)
+{
+    store *s = ctx;
+    if (s->pool.conn)
+        pool_destroy(&s->pool);
+    for (int i = 0; i < STATEMENTS; i++)
+        free(s->sql[i]);
+    free(s->path);
+    free(s);
+}
+
+int seen_guard_sqlite(const char *path, const seen_guard_sql *sql, unsigned connections,
+                      seen_guard_db *out)
+{
+    const char *text[STATEMENTS] = { sql->get, sql->insert, sql->erase, sql->scan };
+    store *s = calloc(1, sizeof *s);
+    memset(out, 0, sizeof *out);
+    if (!s || !sql->get || !sql->scan) {
+        free(s);
+        return guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
+    }
+    s->path = strdup(path);
+    s->binary = sql->binary;
+    for (int i = 0; i < STATEMENTS; i++)
+        s->sql[i] = text[i] ? strdup(text[i]) : NULL;
+    void *c = NULL;
+    if (pool_init(&s->pool, connections, connect_sqlite, disconnect, s) == 0)
+        c = pool_take(&s->pool); /* so that a wrong statement is told here */
+    if (!c) {
+        store_close(s);
+        return SEEN_EIO;
+    }
+    pool_give(&s->pool, c, false);
+    *out = (seen_guard_db){ s, get, sql->insert ? insert : NULL, sql->erase ? erase : NULL,
+                            scan, store_close };
+    return 0;
+}

@@ -1,0 +1,152 @@
+/* write.c - inserts and deletes: marked, added, committed, dropped from the cache,
+ * unmarked, in this order. */
+#include "guard_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct seen_guard_write {
+    seen_guard *g;
+    size_t n;
+    struct write_key {
+        control_slot *slot;
+        char *key;
+        size_t len;
+    } at[];
+};
+
+static void forget(seen_guard_write *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->at[i].key);
+    free(w);
+}
+
+/* Marks HASH; a full neighbourhood empties as the writes of others end. */
+static control_slot *mark(control *c, uint64_t hash)
+{
+    control_slot *s;
+    int64_t end = guard_now_ms() + 1000;
+    while (!(s = control_claim(c, hash)) && guard_now_ms() < end)
+        usleep(1000);
+    return s;
+}
+
+/* ADD: the keys may come to be in the database. */
+static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
+                 seen_guard_write **out)
+{
+    int rc = 0;
+    *out = NULL;
+    if (n > SEEN_GUARD_BATCH)
+        return guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
+                          SEEN_GUARD_BATCH);
+    seen_guard_write *w = calloc(1, sizeof *w + n * sizeof *w->at);
+    if (!w)
+        return guard_fail(SEEN_ENOMEM, "no memory");
+    w->g = g;
+    for (; w->n < n && rc == 0; w->n++) {
+        struct write_key *k = w->at + w->n;
+        const seen_key *from = keys + w->n;
+        uint64_t hash = seen_hash_seeded(g->c->seed, from->data, from->len);
+        k->len = from->len;
+        k->key = malloc(from->len + 1);
+        if (!k->key) {
+            rc = guard_fail(SEEN_ENOMEM, "no memory");
+        } else if (!(k->slot = mark(g->c, hash))) {
+            rc = guard_fail(SEEN_EFULL, "too many keys are being written at once");
+        } else {
+            memcpy(k->key, from->data, from->len);
+            if (add)
+                gate_add(&g->gate, hash);
+        }
+    }
+    if (rc < 0) {
+        for (size_t i = 0; i < w->n; i++)
+            if (w->at[i].slot)
+                control_clear(w->at[i].slot);
+        forget(w);
+        return rc;
+    }
+    g->n.writes++;
+    *out = w;
+    return 0;
+}
+
+int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n, seen_guard_write **out)
+{
+    return begin(g, keys, n, true, out);
+}
+
+void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
+{
+    seen_guard *g = w->g;
+    const seen_guard_cache *cache = &g->config.cache;
+    bool dropped = true;
+    char name[24];
+    uint64_t epoch = g->c->epoch;
+    int prefix = snprintf(name, sizeof name, "%llu:", (unsigned long long)epoch);
+    for (size_t i = 0; outcome == SEEN_GUARD_COMMITTED && cache->drop && i < w->n; i++) {
+        char *key = malloc((size_t)prefix + w->at[i].len);
+        if (key) {
+            memcpy(key, name, (size_t)prefix);
+            memcpy(key + prefix, w->at[i].key, w->at[i].len);
+            dropped &= cache->drop(cache->ctx, key, (size_t)prefix + w->at[i].len) >= 0;
+            free(key);
+        } else {
+            dropped = false;
+        }
+        if (!dropped)
+            break;
+    }
+    /* An entry that could not be dropped is forgotten with all others. */
+    if (!dropped) {
+        g->n.cache_errors++;
+        g->c->epoch++;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        if (outcome == SEEN_GUARD_UNKNOWN)
+            control_doubt(w->at[i].slot);
+        else
+            control_clear(w->at[i].slot);
+    if (outcome == SEEN_GUARD_UNKNOWN)
+        g->n.doubts++;
+    g->c->deleted += deleted;
+    forget(w);
+}
+
+/* Runs one statement of the adapter between begin and end. */
+static int write_one(seen_guard *g, const void *key, size_t len, const void *value,
+                     size_t vlen, bool erase)
+{
+    const seen_guard_db *db = &g->config.db;
+    seen_guard_write *w;
+    seen_key k = { key, len };
+    if (erase ? !db->erase : !db->insert)
+        return guard_fail(SEEN_EKIND, "the database was given no statement for that");
+    int rc = begin(g, &k, 1, !erase, &w);
+    if (rc < 0)
+        return rc;
+    rc = erase ? db->erase(db->ctx, key, len) : db->insert(db->ctx, key, len, value, vlen);
+    if (rc < 0)
+        g->n.db_errors++;
+    seen_guard_end(w,
+                   rc == SEEN_GUARD_DOUBT ? SEEN_GUARD_UNKNOWN
+                   : rc < 0               ? SEEN_GUARD_ABORTED
+                                          : SEEN_GUARD_COMMITTED,
+                   erase && rc > 0);
+    return rc;
+}
+
+int seen_guard_insert(seen_guard *g, const void *key, size_t len, const void *value,
+                      size_t vlen)
+{
+    return write_one(g, key, len, value, vlen, false);
+}
+
+int seen_guard_erase(seen_guard *g, const void *key, size_t len)
+{
+    return write_one(g, key, len, NULL, 0, true);
+}
