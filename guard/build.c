@@ -22,21 +22,25 @@ static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filte
 {
     char name[4096];
     seen_filter *f;
-    seen_size size = { .kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_LINE,
-                       .keys = keys, .error = g->config.error };
+    seen_size size = {.kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_LINE,
+                      .keys = keys,
+                      .error = g->config.error};
     int rc = seen_solve(&size);
-    seen_spec spec = { .kind = size.kind, .bits = size.bits, .probes = size.probes,
-                       .seed = g->c->seed, .flags = SEEN_ATOMIC };
+    seen_spec spec = {.kind = size.kind,
+                      .bits = size.bits,
+                      .probes = size.probes,
+                      .seed = g->c->seed,
+                      .flags = SEEN_ATOMIC};
     if (rc == 0)
         rc = seen_new(&spec, &f);
     if (rc < 0)
-        return guard_fail(rc, "cannot make a filter: %s", seen_reason());
-    gate_name(&g->gate, number, name, sizeof name);
+        return sn_guard_fail(rc, "cannot make a filter: %s", seen_reason());
+    sn_gate_name(&g->gate, number, name, sizeof name);
     rc = seen_save(f, name);
     seen_free(f);
     if (rc == 0)
         rc = seen_open(name, SEEN_SHARED, out);
-    return rc < 0 ? guard_fail(rc, "cannot make a filter: %s", seen_reason()) : 0;
+    return rc < 0 ? sn_guard_fail(rc, "cannot make a filter: %s", seen_reason()) : 0;
 }
 
 typedef struct building {
@@ -108,13 +112,14 @@ static int build_once(seen_guard *g, uint64_t room)
     control_slot **old = malloc(CONTROL_SLOTS * sizeof *old);
     size_t n_old = 0;
     uint32_t number = ++c->last, before = 0;
-    building b = { .g = g, .number = number, .room = room };
+    building b = {.g = g, .number = number, .room = room};
     if (!old)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     int rc = make_filter(g, number, room, &b.f);
     if (rc == 0) {
         uint64_t w = c->word;
-        while (!atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
+        while (
+            !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
             ;
         before = word_live(w);
         add_in_flight(&b, old, &n_old);
@@ -128,19 +133,20 @@ static int build_once(seen_guard *g, uint64_t room)
             c->added = c->deleted = 0;
             c->capacity = room;
             for (size_t i = 0; i < n_old; i++)
-                control_clear(old[i]);
-            gate_name(&g->gate, before, name, sizeof name);
+                sn_control_clear(old[i]);
+            sn_gate_name(&g->gate, before, name, sizeof name);
             if (before)
                 unlink(name);
         } else {
             w = c->word;
-            while (word_next(w) == number &&
-                   !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
+            while (
+                word_next(w) == number &&
+                !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
                 ;
         }
     }
     if (rc != 0) {
-        gate_name(&g->gate, number, name, sizeof name);
+        sn_gate_name(&g->gate, number, name, sizeof name);
         unlink(name);
     }
     free(old);
@@ -158,7 +164,7 @@ static void sweep(seen_guard *g)
     char name[4096];
     for (uint32_t n = last > 64 ? last - 64 : 1; n <= last; n++)
         if (n != live) {
-            gate_name(&g->gate, n, name, sizeof name);
+            sn_gate_name(&g->gate, n, name, sizeof name);
             unlink(name);
         }
 }
@@ -166,10 +172,10 @@ static void sweep(seen_guard *g)
 int seen_guard_build(seen_guard *g)
 {
     control *c = g->c;
-    if (!guard_is_ours(g))
-        return guard_fail(SEEN_EMISMATCH, "%s now belongs to another database (tag)",
-                          g->config.path);
-    int lock = control_lock_build(g->config.path), rc;
+    if (!sn_guard_is_ours(g))
+        return sn_guard_fail(SEEN_EMISMATCH, "%s now belongs to another database (tag)",
+                             g->config.path);
+    int lock = sn_control_lock_build(g->config.path), rc;
     if (lock < 0)
         return 0;
     sweep(g);
@@ -179,14 +185,15 @@ int seen_guard_build(seen_guard *g)
         room = 2 * known;
     while ((rc = build_once(g, room)) == TOO_SMALL)
         room *= 4;
-    control_unlock(lock);
+    sn_control_unlock(lock);
     if (rc == 0) {
         g->n.builds++;
         return 1;
     }
     if (rc > 0)
-        rc = guard_fail(SEEN_EIO, "a writer could not add to the new filter, or the guard "
-                                  "is being closed");
+        rc = sn_guard_fail(SEEN_EIO,
+                           "a writer could not add to the new filter, or the guard "
+                           "is being closed");
     g->n.build_errors++;
     return rc;
 }
@@ -198,17 +205,19 @@ void seen_guard_suspend(seen_guard *g)
     c->word = 0; /* a build under way is given up too: it may have missed keys */
 }
 
-/* ---- in the background -------------------------------------------------------------------- */
+/* ---- in the background
+ * -------------------------------------------------------------------- */
 
 static bool due(const seen_guard *g)
 {
     const control *c = g->c;
-    if (!guard_is_ours(g))
+    if (!sn_guard_is_ours(g))
         return false;
     if (word_live(c->word) == 0)
         return c->why != WHY_SUSPENDED;
     uint64_t keys = c->built + c->added;
-    return keys > c->capacity || (double)c->deleted > g->config.worn * (double)keys + 100;
+    return keys > c->capacity ||
+           (double)c->deleted > g->config.worn * (double)keys + 100;
 }
 
 static void *background(void *arg)
@@ -238,15 +247,15 @@ static void *background(void *arg)
     return NULL;
 }
 
-int guard_start_thread(seen_guard *g)
+int sn_guard_start_thread(seen_guard *g)
 {
     if (pthread_create(&g->thread, NULL, background, g) != 0)
-        return guard_fail(SEEN_ENOMEM, "cannot start a thread");
+        return sn_guard_fail(SEEN_ENOMEM, "cannot start a thread");
     g->running = true;
     return 0;
 }
 
-void guard_stop_thread(seen_guard *g)
+void sn_guard_stop_thread(seen_guard *g)
 {
     if (!g->running)
         return;

@@ -22,11 +22,21 @@ else
 $(call part-skip,guard for PostgreSQL,libpq-dev)
 endif
 GUARD_OBJ := $(patsubst %,$(BUILD)/obj/guard/%.o,$(GUARD_CORE) $(GUARD_ADAPTERS))
-$(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(shell pkg-config --cflags libpq 2>/dev/null)
+GUARD_PQ := $(shell pkg-config --cflags libpq 2>/dev/null)
+$(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
 LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
 ALL += $(LIBSEEN_GUARD)
-TESTS += $(patsubst %.c,$(BUILD)/%.t,$(wildcard tests/guard/*.c))
+TESTS += $(BUILD)/tests/guard/flow.t
+ifeq ($(words $(GUARD_ADAPTERS)),3)
+TESTS += $(BUILD)/tests/guard/storm.t
+BENCHES += $(BUILD)/bench/guard/queries
+endif
 INSTALL_LIB += $(LIBSEEN_GUARD)
+ifneq ($(filter db_sqlite,$(GUARD_ADAPTERS)),)
+ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
+ALL += $(BUILD)/examples/guard_sqlite
+endif
+endif
 INSTALL_INC += guard/seen_guard.h
 
 $(LIBSEEN_GUARD): $(GUARD_OBJ)
@@ -36,10 +46,10 @@ $(LIBSEEN_GUARD): $(GUARD_OBJ)
 GUARD_LINK = $(LDFLAGS) $(LIBSEEN_GUARD) $(LIBSEEN) $(GUARD_LIBS) $(LIB_LIBS)
 $(BUILD)/tests/guard/%.t: tests/guard/%.c $(wildcard tests/guard/*.h) tests/tap.h $(LIBSEEN_GUARD) $(LIBSEEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests -o $@ $< $(GUARD_LINK)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests $(GUARD_PQ) -o $@ $< $(GUARD_LINK)
 $(BUILD)/bench/guard/%: bench/guard/%.c $(wildcard tests/guard/*.h) $(LIBSEEN_GUARD) $(LIBSEEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests/guard -o $@ $< $(GUARD_LINK)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -Itests $(GUARD_PQ) -o $@ $< $(GUARD_LINK)
 $(BUILD)/examples/guard_%: examples/guard_%.c $(LIBSEEN_GUARD) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iguard -o $@ $< $(GUARD_LINK)

@@ -2,7 +2,8 @@
  *
  * An entry is one string whose first byte says what it is: V and the value, N for
  * "known to be absent", L and a token for "is being filled". Taking a lease is SET NX,
- * filling it a script that compares first; nothing here needs more than Redis 2.6.12. */
+ * filling it a script that compares first; nothing here needs more than Redis 2.6.12.
+ */
 #include "guard_inside.h"
 #include "pool.h"
 
@@ -50,24 +51,24 @@ static void disconnect(void *p)
 static void *connect_redis(void *ctx)
 {
     redis *r = ctx;
-    struct timeval t = { 0, TIMEOUT_MS * 1000 };
+    struct timeval t = {0, TIMEOUT_MS * 1000};
     connection *conn = calloc(1, sizeof *conn);
     if (conn)
         conn->c = redisConnectWithTimeout(r->host, r->port, t);
     if (!conn || !conn->c || conn->c->err) {
-        guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
-                   conn && conn->c ? conn->c->errstr : "no memory");
+        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
+                      conn && conn->c ? conn->c->errstr : "no memory");
         if (conn && conn->c)
             redisFree(conn->c);
         free(conn);
-        r->down_until = guard_now_ms() + PAUSE_MS;
+        r->down_until = sn_guard_now_ms() + PAUSE_MS;
         return NULL;
     }
     redisSetTimeout(conn->c, t);
     redisEnableKeepAlive(conn->c);
     conn->server = server_of(conn->c);
     if (conn->c->err) {
-        guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, conn->c->errstr);
+        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, conn->c->errstr);
         disconnect(conn);
         return NULL;
     }
@@ -92,12 +93,13 @@ static redisReply *command(redis *r, connection **conn, int argc, const char **a
 {
     redisReply *reply = redisCommandArgv((*conn)->c, argc, argv, lens);
     if (!reply) {
-        guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, (*conn)->c->errstr);
-        r->down_until = guard_now_ms() + PAUSE_MS;
-        pool_give(&r->pool, *conn, true);
+        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
+                      (*conn)->c->errstr);
+        r->down_until = sn_guard_now_ms() + PAUSE_MS;
+        sn_pool_give(&r->pool, *conn, true);
         *conn = NULL;
     } else if (reply->type == REDIS_REPLY_ERROR) {
-        guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, reply->str);
+        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, reply->str);
         freeReplyObject(reply);
         reply = NULL;
     }
@@ -113,7 +115,7 @@ static void lease_text(char text[TOKEN_LEN + 1], uint64_t token)
 static int read_entry(const redisReply *r, seen_guard_bytes *value)
 {
     if (r->len == 0 || !strchr("VNL", r->str[0]))
-        return guard_fail(SEEN_EFORMAT, "a cache entry that is not the guard's");
+        return sn_guard_fail(SEEN_EFORMAT, "a cache entry that is not the guard's");
     if (r->str[0] != 'V')
         return r->str[0] == 'N' ? SEEN_GUARD_MARKER : SEEN_GUARD_BUSY;
     value->len = (size_t)r->len - 1;
@@ -128,18 +130,18 @@ static int redis_get(void *ctx, const void *key, size_t len, uint64_t token,
                      unsigned lease_ms, seen_guard_bytes *value, uint64_t *server)
 {
     redis *r = ctx;
-    if (guard_now_ms() < r->down_until)
+    if (sn_guard_now_ms() < r->down_until)
         return SEEN_EIO;
     char *k = full_key(r, key, len), lease[TOKEN_LEN + 1], ms[16];
-    connection *conn = k ? pool_take(&r->pool) : NULL;
+    connection *conn = k ? sn_pool_take(&r->pool) : NULL;
     int rc = SEEN_EIO;
     if (conn) {
         *server = conn->server;
         lease_text(lease, token);
         snprintf(ms, sizeof ms, "%u", lease_ms);
-        const char *get[] = { "GET", k };
-        const char *set[] = { "SET", k, lease, "PX", ms, "NX" };
-        size_t lens[] = { 3, r->prefix_len + len, TOKEN_LEN, 2, strlen(ms), 2 };
+        const char *get[] = {"GET", k};
+        const char *set[] = {"SET", k, lease, "PX", ms, "NX"};
+        size_t lens[] = {3, r->prefix_len + len, TOKEN_LEN, 2, strlen(ms), 2};
         redisReply *reply = command(r, &conn, 2, get, lens);
         if (reply && reply->type == REDIS_REPLY_STRING) {
             rc = read_entry(reply, value);
@@ -147,12 +149,13 @@ static int redis_get(void *ctx, const void *key, size_t len, uint64_t token,
             freeReplyObject(reply);
             reply = command(r, &conn, 6, set, lens);
             if (reply) /* nil: somebody was faster */
-                rc = reply->type == REDIS_REPLY_STATUS ? SEEN_GUARD_LEASED : SEEN_GUARD_BUSY;
+                rc = reply->type == REDIS_REPLY_STATUS ? SEEN_GUARD_LEASED
+                                                       : SEEN_GUARD_BUSY;
         }
         if (reply)
             freeReplyObject(reply);
         if (conn)
-            pool_give(&r->pool, conn, false);
+            sn_pool_give(&r->pool, conn, false);
     }
     free(k);
     return rc;
@@ -160,24 +163,25 @@ static int redis_get(void *ctx, const void *key, size_t len, uint64_t token,
 
 /* Runs SCRIPT on KEY with the lease of TOKEN and the other arguments; its number. */
 static int run_script(redis *r, const char *script, const void *key, size_t len,
-                      uint64_t token, const void *text, size_t text_len, unsigned ttl_ms)
+                      uint64_t token, const void *text, size_t text_len,
+                      unsigned ttl_ms)
 {
     char *k = full_key(r, key, len), lease[TOKEN_LEN + 1], ms[16];
-    connection *conn = k ? pool_take(&r->pool) : NULL;
+    connection *conn = k ? sn_pool_take(&r->pool) : NULL;
     int rc = SEEN_EIO;
     if (conn) {
         lease_text(lease, token);
         snprintf(ms, sizeof ms, "%u", ttl_ms);
-        const char *eval[] = { "EVAL", script, "1", k, lease, text, ms };
-        size_t lens[] = { 4, strlen(script), 1, r->prefix_len + len, TOKEN_LEN, text_len,
-                          strlen(ms) };
+        const char *eval[] = {"EVAL", script, "1", k, lease, text, ms};
+        size_t lens[] = {4,         strlen(script), 1,         r->prefix_len + len,
+                         TOKEN_LEN, text_len,       strlen(ms)};
         redisReply *reply = command(r, &conn, 7, eval, lens);
         if (reply) {
             rc = reply->type == REDIS_REPLY_INTEGER ? (int)reply->integer : SEEN_EIO;
             freeReplyObject(reply);
         }
         if (conn)
-            pool_give(&r->pool, conn, false);
+            sn_pool_give(&r->pool, conn, false);
     }
     free(k);
     return rc;
@@ -193,11 +197,12 @@ static int redis_fill(void *ctx, const void *key, size_t len, uint64_t token,
     text[0] = value ? 'V' : 'N';
     if (n)
         memcpy(text + 1, value->data, n);
-    int rc = run_script(ctx,
-                        "if redis.call('GET', KEYS[1]) == ARGV[1] then "
-                        "redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) return 1 end "
-                        "return 0",
-                        key, len, token, text, n + 1, ttl_ms);
+    int rc =
+        run_script(ctx,
+                   "if redis.call('GET', KEYS[1]) == ARGV[1] then "
+                   "redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) return 1 end "
+                   "return 0",
+                   key, len, token, text, n + 1, ttl_ms);
     free(text);
     return rc;
 }
@@ -218,18 +223,18 @@ static int redis_drop(void *ctx, const void *key, size_t len)
     int rc = SEEN_EIO;
     char *k = full_key(r, key, len);
     for (int tries = 0; k && tries < 2 && rc < 0; tries++) {
-        connection *conn = pool_take(&r->pool);
+        connection *conn = sn_pool_take(&r->pool);
         if (!conn)
             break;
-        const char *del[] = { "DEL", k };
-        size_t lens[] = { 3, r->prefix_len + len };
+        const char *del[] = {"DEL", k};
+        size_t lens[] = {3, r->prefix_len + len};
         redisReply *reply = command(r, &conn, 2, del, lens);
         if (reply) {
             rc = reply->type == REDIS_REPLY_INTEGER ? 0 : SEEN_EIO;
             freeReplyObject(reply);
         }
         if (conn)
-            pool_give(&r->pool, conn, false);
+            sn_pool_give(&r->pool, conn, false);
     }
     free(k);
     return rc;
@@ -238,31 +243,31 @@ static int redis_drop(void *ctx, const void *key, size_t len)
 static void redis_close(void *ctx)
 {
     redis *r = ctx;
-    pool_destroy(&r->pool);
+    sn_pool_destroy(&r->pool);
     free(r->host);
     free(r->prefix);
     free(r);
 }
 
-int seen_guard_redis(const char *host, int port, const char *prefix, unsigned connections,
-                     seen_guard_cache *out)
+int seen_guard_redis(const char *host, int port, const char *prefix,
+                     unsigned connections, seen_guard_cache *out)
 {
     redis *r = calloc(1, sizeof *r);
     memset(out, 0, sizeof *out);
     if (!r)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     r->host = strdup(host);
     r->prefix = strdup(prefix ? prefix : "");
     r->port = port;
     if (!r->host || !r->prefix ||
-        pool_init(&r->pool, connections, connect_redis, disconnect, r) < 0) {
+        sn_pool_init(&r->pool, connections, connect_redis, disconnect, r) < 0) {
         free(r->host);
         free(r->prefix);
         free(r);
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     }
     r->prefix_len = strlen(r->prefix);
-    *out = (seen_guard_cache){ r, redis_get, redis_fill, redis_release, redis_drop,
-                               redis_close };
+    *out = (seen_guard_cache){r,          redis_get,  redis_fill, redis_release,
+                              redis_drop, redis_close};
     return 0;
 }

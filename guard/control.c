@@ -19,7 +19,8 @@ _Static_assert(offsetof(control, slot) == 4096, "slots start on the second page"
  * file is not mapped (a mapping keeps it open). */
 static int lock_byte(int fd, off_t byte, bool wait)
 {
-    struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+    struct flock l = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     int rc;
     do
         rc = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &l);
@@ -29,7 +30,8 @@ static int lock_byte(int fd, off_t byte, bool wait)
 
 static void unlock_byte(int fd, off_t byte)
 {
-    struct flock l = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+    struct flock l = {
+        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     fcntl(fd, F_OFD_SETLK, &l);
 }
 
@@ -53,6 +55,7 @@ static void settle(control *c, uint64_t tag)
     if (memcmp(c->magic, MAGIC, 8) != 0) {
         memset(c, 0, sizeof *c);
         c->seed = seen_random_seed();
+        c->epoch = seen_random_seed(); /* none that an earlier file has used */
         c->why = WHY_LOADING;
         c->tag = tag;
         memcpy(c->boot, boot, sizeof c->boot);
@@ -67,30 +70,30 @@ static void settle(control *c, uint64_t tag)
     }
 }
 
-control *control_open(const char *path, uint64_t tag)
+control *sn_control_open(const char *path, uint64_t tag)
 {
     struct stat st;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
     if (fd < 0 || lock_byte(fd, 0, true) < 0 || fstat(fd, &st) < 0) {
-        guard_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(errno));
+        sn_guard_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(errno));
         goto failed;
     }
     if (st.st_size != 0 && st.st_size != sizeof(control)) {
-        guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+        sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
         goto failed;
     }
     if (ftruncate(fd, sizeof(control)) < 0) {
-        guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(errno));
+        sn_guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(errno));
         goto failed;
     }
     control *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (c == MAP_FAILED) {
-        guard_fail(SEEN_EIO, "cannot map %s: %s", path, strerror(errno));
+        sn_guard_fail(SEEN_EIO, "cannot map %s: %s", path, strerror(errno));
         goto failed;
     }
     static const char none[8];
     if (memcmp(c->magic, MAGIC, 8) != 0 && memcmp(c->magic, none, 8) != 0) {
-        guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+        sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
         munmap(c, sizeof *c);
         goto failed;
     }
@@ -104,9 +107,12 @@ failed:
     return NULL;
 }
 
-void control_close(control *c) { munmap(c, sizeof *c); }
+void sn_control_close(control *c)
+{
+    munmap(c, sizeof *c);
+}
 
-void control_drop_live(control *c, uint32_t live, enum control_why why)
+void sn_control_drop_live(control *c, uint32_t live, enum control_why why)
 {
     uint64_t w = c->word;
     while (live && word_live(w) == live) {
@@ -116,7 +122,8 @@ void control_drop_live(control *c, uint32_t live, enum control_why why)
     }
 }
 
-/* ---- slots -------------------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------------------
+ */
 
 static uint64_t owner_now(uint32_t pid)
 {
@@ -125,13 +132,14 @@ static uint64_t owner_now(uint32_t pid)
     return (uint64_t)pid << 32 | (uint32_t)t.tv_sec | 1; /* never 0 */
 }
 
-control_slot *control_claim(control *c, uint64_t hash)
+control_slot *sn_control_claim(control *c, uint64_t hash)
 {
     uint64_t owner = owner_now((uint32_t)getpid());
     for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
         control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
         uint64_t nobody = 0;
-        if (s->owner == 0 && atomic_compare_exchange_strong(&s->owner, &nobody, owner)) {
+        if (s->owner == 0 &&
+            atomic_compare_exchange_strong(&s->owner, &nobody, owner)) {
             s->hash = hash; /* sequentially consistent: before the word is read */
             return s;
         }
@@ -139,11 +147,17 @@ control_slot *control_claim(control *c, uint64_t hash)
     return NULL;
 }
 
-void control_clear(control_slot *s) { s->owner = 0; }
+void sn_control_clear(control_slot *s)
+{
+    s->owner = 0;
+}
 
-void control_doubt(control_slot *s) { s->owner = owner_now(0); }
+void sn_control_doubt(control_slot *s)
+{
+    s->owner = owner_now(0);
+}
 
-bool control_writing(const control *c, uint64_t hash)
+bool sn_control_writing(const control *c, uint64_t hash)
 {
     for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
         const control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
@@ -153,9 +167,10 @@ bool control_writing(const control *c, uint64_t hash)
     return false;
 }
 
-/* ---- the right to build --------------------------------------------------------------- */
+/* ---- the right to build
+ * --------------------------------------------------------------- */
 
-int control_lock_build(const char *path)
+int sn_control_lock_build(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0 && lock_byte(fd, 1, false) < 0) {
@@ -165,7 +180,7 @@ int control_lock_build(const char *path)
     return fd;
 }
 
-void control_unlock(int fd)
+void sn_control_unlock(int fd)
 {
     if (fd >= 0)
         close(fd);

@@ -31,21 +31,27 @@ typedef struct control_slot {
 
 typedef struct control {
     char magic[8];
-    char boot[40];  /* the boot this memory belongs to */
-    uint64_t seed;  /* of the filters' hash: secret, the same for all of them */
+    char boot[40]; /* the boot this memory belongs to */
+    uint64_t seed; /* of the filters' hash: secret, the same for all of them */
     _Atomic uint64_t tag;
-    _Atomic uint64_t word;       /* filter in use << 32 | filter being built; 0: none */
-    _Atomic uint32_t last;       /* the last number given to a filter */
+    _Atomic uint64_t word; /* filter in use << 32 | filter being built; 0: none */
+    _Atomic uint32_t last; /* the last number given to a filter */
     _Atomic uint32_t why;
-    _Atomic uint64_t epoch;      /* part of all cache keys: counted up, all is forgotten */
-    _Atomic uint64_t server;     /* the cache server that the epoch is good for */
+    _Atomic uint64_t epoch;  /* part of all cache keys: changed, all is forgotten */
+    _Atomic uint64_t server; /* the cache server that the epoch is good for */
     _Atomic uint64_t built, added, deleted, capacity;
-    _Atomic uint64_t tokens;     /* leases given */
+    _Atomic uint64_t tokens; /* leases given */
     _Alignas(4096) control_slot slot[CONTROL_SLOTS];
 } control;
 
-static inline uint32_t word_live(uint64_t w) { return (uint32_t)(w >> 32); }
-static inline uint32_t word_next(uint64_t w) { return (uint32_t)w; }
+static inline uint32_t word_live(uint64_t w)
+{
+    return (uint32_t)(w >> 32);
+}
+static inline uint32_t word_next(uint64_t w)
+{
+    return (uint32_t)w;
+}
 static inline uint64_t word_of(uint32_t live, uint32_t next)
 {
     return (uint64_t)live << 32 | next;
@@ -53,22 +59,22 @@ static inline uint64_t word_of(uint32_t live, uint32_t next)
 
 /* Maps PATH, made if missing. What another boot or another TAG has left is not
  * enforced. NULL with a reason. */
-control *control_open(const char *path, uint64_t tag);
-void control_close(control *c);
+control *sn_control_open(const char *path, uint64_t tag);
+void sn_control_close(control *c);
 
 /* Takes LIVE out of use, if it still is in use. */
-void control_drop_live(control *c, uint32_t live, enum control_why why);
+void sn_control_drop_live(control *c, uint32_t live, enum control_why why);
 
 /* Marks HASH as being written; NULL if its neighbourhood is full. */
-control_slot *control_claim(control *c, uint64_t hash);
-void control_clear(control_slot *s);
+control_slot *sn_control_claim(control *c, uint64_t hash);
+void sn_control_clear(control_slot *s);
 /* The write of S has an unknown outcome: stays marked, without an owner. */
-void control_doubt(control_slot *s);
+void sn_control_doubt(control_slot *s);
 /* Whether somebody is writing HASH, or may have. */
-bool control_writing(const control *c, uint64_t hash);
+bool sn_control_writing(const control *c, uint64_t hash);
 
-/* The right to build, or -1 if another process has it. Given up by control_unlock, or
- * by dying. */
-int control_lock_build(const char *path);
-void control_unlock(int fd);
+/* The right to build, or -1 if another process has it. Given up by sn_control_unlock,
+ * or by dying. */
+int sn_control_lock_build(const char *path);
+void sn_control_unlock(int fd);
 #endif

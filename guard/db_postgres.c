@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { GET, INSERT, ERASE, SCAN, STATEMENTS };
-static const char *const prepared[] = { "seen_get", "seen_insert", "seen_erase" };
+static const char *const prepared[] = {"seen_get", "seen_insert", "seen_erase"};
 
 typedef struct store {
     pool pool;
@@ -16,14 +16,17 @@ typedef struct store {
     bool binary;
 } store;
 
-static void disconnect(void *conn) { PQfinish(conn); }
+static void disconnect(void *conn)
+{
+    PQfinish(conn);
+}
 
 static int failed(const char *what)
 {
     char line[300];
     snprintf(line, sizeof line, "%s", what);
     line[strcspn(line, "\n")] = 0;
-    return guard_fail(SEEN_EIO, "postgresql: %s", line);
+    return sn_guard_fail(SEEN_EIO, "postgresql: %s", line);
 }
 
 static void no_notice(void *arg, const PGresult *res)
@@ -37,6 +40,8 @@ static void *connect_postgres(void *ctx)
     store *s = ctx;
     PGconn *c = PQconnectdb(s->conninfo);
     bool good = c && PQstatus(c) == CONNECTION_OK;
+    if (good)
+        PQsetNoticeReceiver(c, no_notice, NULL);
     for (int i = 0; good && i < SCAN; i++)
         if (s->sql[i]) {
             PGresult *r = PQprepare(c, prepared[i], s->sql[i], 0, NULL);
@@ -48,7 +53,6 @@ static void *connect_postgres(void *ctx)
         PQfinish(c);
         return NULL;
     }
-    PQsetNoticeReceiver(c, no_notice, NULL);
     return c;
 }
 
@@ -75,9 +79,10 @@ static char *parameter(const void *p, size_t len)
 static PGresult *execute(store *s, PGconn *c, int which, const char *key, size_t len,
                          const char *value, size_t vlen, int n, bool *broken)
 {
-    const char *values[] = { key, value };
-    int lens[] = { (int)len, (int)vlen }, formats[] = { s->binary, s->binary };
-    PGresult *r = PQexecPrepared(c, prepared[which], n, values, lens, formats, s->binary);
+    const char *values[] = {key, value};
+    int lens[] = {(int)len, (int)vlen}, formats[] = {s->binary, s->binary};
+    PGresult *r =
+        PQexecPrepared(c, prepared[which], n, values, lens, formats, s->binary);
     *broken = PQstatus(c) != CONNECTION_OK;
     return r;
 }
@@ -85,7 +90,7 @@ static PGresult *execute(store *s, PGconn *c, int which, const char *key, size_t
 static int get_once(store *s, const char *key, size_t len, seen_guard_bytes *value,
                     bool *again)
 {
-    PGconn *c = pool_take(&s->pool);
+    PGconn *c = sn_pool_take(&s->pool);
     bool broken;
     int rc;
     if (!c)
@@ -101,10 +106,10 @@ static int get_once(store *s, const char *key, size_t len, seen_guard_bytes *val
         value->data = malloc(value->len + 1);
         if (value->data)
             memcpy(value->data, PQgetvalue(r, 0, 0), value->len);
-        rc = value->data ? 1 : guard_fail(SEEN_ENOMEM, "no memory");
+        rc = value->data ? 1 : sn_guard_fail(SEEN_ENOMEM, "no memory");
     }
     PQclear(r);
-    pool_give(&s->pool, c, broken);
+    sn_pool_give(&s->pool, c, broken);
     return rc;
 }
 
@@ -118,7 +123,7 @@ static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
         return 0;
     char *k = parameter(key, len);
     if (!k)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     int rc = get_once(s, k, len, value, &again);
     if (again)
         rc = get_once(s, k, len, value, &again);
@@ -130,32 +135,37 @@ static int change(store *s, int which, const void *key, size_t len, const void *
                   size_t vlen)
 {
     if (!possible(s, key, len) || !possible(s, value, vlen))
-        return guard_fail(SEEN_EINVAL, "a NUL in a text key or value");
+        return sn_guard_fail(SEEN_EINVAL, "a NUL in a text key or value");
     char *k = parameter(key, len), *v = parameter(value, vlen);
-    PGconn *c = k && v ? pool_take(&s->pool) : NULL;
+    PGconn *c = k && v ? sn_pool_take(&s->pool) : NULL;
     bool broken;
     int rc = SEEN_EIO;
     if (c) {
-        PGresult *r = execute(s, c, which, k, len, v, vlen, which == INSERT ? 2 : 1, &broken);
+        PGresult *r =
+            execute(s, c, which, k, len, v, vlen, which == INSERT ? 2 : 1, &broken);
         if (PQresultStatus(r) == PGRES_COMMAND_OK) {
             rc = atoi(PQcmdTuples(r)) > 0;
         } else {
+            /* Certain is only what the server itself says of the statement; not that
+             * it, or the connection, is going down (57, 08, XX). */
             const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
             rc = failed(PQerrorMessage(c));
             if (state && strcmp(state, "23505") == 0)
                 rc = 0; /* the key is there */
-            else if (broken)
+            else if (broken || !state || !strncmp(state, "57", 2) ||
+                     !strncmp(state, "08", 2) || !strncmp(state, "XX", 2))
                 rc = SEEN_GUARD_DOUBT;
         }
         PQclear(r);
-        pool_give(&s->pool, c, broken);
+        sn_pool_give(&s->pool, c, broken);
     }
     free(v);
     free(k);
     return rc;
 }
 
-static int insert(void *ctx, const void *key, size_t len, const void *value, size_t vlen)
+static int insert(void *ctx, const void *key, size_t len, const void *value,
+                  size_t vlen)
 {
     return change(ctx, INSERT, key, len, value, vlen);
 }
@@ -173,11 +183,12 @@ static int run(PGconn *c, const char *sql)
     return rc;
 }
 
-/* A cursor in one transaction is one snapshot, and needs memory for one portion only. */
+/* A cursor in one transaction is one snapshot, and needs memory for one portion only.
+ */
 static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
 {
     store *s = ctx;
-    PGconn *c = pool_take(&s->pool);
+    PGconn *c = sn_pool_take(&s->pool);
     static const char declare[] = "DECLARE seen_scan NO SCROLL CURSOR FOR ";
     char *sql = malloc(sizeof declare + strlen(s->sql[SCAN]));
     int rc = SEEN_EIO, rows = 1;
@@ -188,8 +199,8 @@ static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
         if (rc == 0)
             rc = run(c, sql);
         while (rc == 0 && rows > 0) {
-            PGresult *r = PQexecParams(c, "FETCH 5000 FROM seen_scan", 0, NULL, NULL, NULL,
-                                       NULL, s->binary);
+            PGresult *r = PQexecParams(c, "FETCH 5000 FROM seen_scan", 0, NULL, NULL,
+                                       NULL, NULL, s->binary);
             if (PQresultStatus(r) != PGRES_TUPLES_OK)
                 rc = failed(PQerrorMessage(c));
             rows = rc == 0 ? PQntuples(r) : 0;
@@ -199,10 +210,10 @@ static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
             PQclear(r);
         }
         int ended = run(c, rc == 0 ? "COMMIT" : "ROLLBACK");
-        pool_give(&s->pool, c, ended < 0);
+        sn_pool_give(&s->pool, c, ended < 0);
         rc = rc == 0 ? ended : rc;
     } else if (c) {
-        pool_give(&s->pool, c, false);
+        sn_pool_give(&s->pool, c, false);
     }
     free(sql);
     return rc;
@@ -212,7 +223,7 @@ static void store_close(void *ctx)
 {
     store *s = ctx;
     if (s->pool.conn)
-        pool_destroy(&s->pool);
+        sn_pool_destroy(&s->pool);
     for (int i = 0; i < STATEMENTS; i++)
         free(s->sql[i]);
     free(s->conninfo);
@@ -222,26 +233,27 @@ static void store_close(void *ctx)
 int seen_guard_postgres(const char *conninfo, const seen_guard_sql *sql,
                         unsigned connections, seen_guard_db *out)
 {
-    const char *text[STATEMENTS] = { sql->get, sql->insert, sql->erase, sql->scan };
+    const char *text[STATEMENTS] = {sql->get, sql->insert, sql->erase, sql->scan};
     store *s = calloc(1, sizeof *s);
     memset(out, 0, sizeof *out);
     if (!s || !sql->get || !sql->scan) {
         free(s);
-        return guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
+        return sn_guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
     }
     s->conninfo = strdup(conninfo);
     s->binary = sql->binary;
     for (int i = 0; i < STATEMENTS; i++)
         s->sql[i] = text[i] ? strdup(text[i]) : NULL;
     void *c = NULL;
-    if (pool_init(&s->pool, connections, connect_postgres, disconnect, s) == 0)
-        c = pool_take(&s->pool); /* so that a wrong statement is told here */
+    if (sn_pool_init(&s->pool, connections, connect_postgres, disconnect, s) == 0)
+        c = sn_pool_take(&s->pool); /* so that a wrong statement is told here */
     if (!c) {
         store_close(s);
         return SEEN_EIO;
     }
-    pool_give(&s->pool, c, false);
-    *out = (seen_guard_db){ s, get, sql->insert ? insert : NULL, sql->erase ? erase : NULL,
-                            scan, store_close };
+    sn_pool_give(&s->pool, c, false);
+    *out = (seen_guard_db){
+        s,    get,        sql->insert ? insert : NULL, sql->erase ? erase : NULL,
+        scan, store_close};
     return 0;
 }

@@ -34,11 +34,11 @@ static void *connect_sqlite(void *ctx)
     store *s = ctx;
     connection *c = calloc(1, sizeof *c);
     if (!c) {
-        guard_fail(SEEN_ENOMEM, "no memory");
+        sn_guard_fail(SEEN_ENOMEM, "no memory");
         return NULL;
     }
-    int rc = sqlite3_open_v2(s->path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                             NULL);
+    int rc = sqlite3_open_v2(s->path, &c->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         sqlite3_busy_timeout(c->db, BUSY_MS);
     for (int i = 0; i < STATEMENTS && rc == SQLITE_OK; i++)
@@ -46,7 +46,7 @@ static void *connect_sqlite(void *ctx)
             rc = sqlite3_prepare_v3(c->db, s->sql[i], -1, SQLITE_PREPARE_PERSISTENT,
                                     c->st + i, NULL);
     if (rc != SQLITE_OK) {
-        guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+        sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
         disconnect(c);
         return NULL;
     }
@@ -63,31 +63,32 @@ static void bind(const store *s, sqlite3_stmt *st, int at, const void *p, size_t
 
 static int failed(const store *s, connection *c)
 {
-    return guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+    return sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
 }
 
 static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 {
     store *s = ctx;
-    connection *c = pool_take(&s->pool);
+    connection *c = sn_pool_take(&s->pool);
     if (!c)
         return SEEN_EIO;
     sqlite3_stmt *st = c->st[GET];
     bind(s, st, 1, key, len);
     int step = sqlite3_step(st), rc = 0;
     if (step == SQLITE_ROW) {
-        const void *p = s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
+        const void *p =
+            s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
         value->len = (size_t)sqlite3_column_bytes(st, 0);
         value->data = malloc(value->len + 1);
         if (value->data && value->len)
             memcpy(value->data, p, value->len);
-        rc = value->data ? 1 : guard_fail(SEEN_ENOMEM, "no memory");
+        rc = value->data ? 1 : sn_guard_fail(SEEN_ENOMEM, "no memory");
     } else if (step != SQLITE_DONE) {
         rc = failed(s, c);
     }
     sqlite3_reset(st);
     sqlite3_clear_bindings(st);
-    pool_give(&s->pool, c, rc < 0);
+    sn_pool_give(&s->pool, c, rc < 0);
     return rc;
 }
 
@@ -96,7 +97,7 @@ static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 static int change(store *s, int which, const void *key, size_t len, const void *value,
                   size_t vlen)
 {
-    connection *c = pool_take(&s->pool);
+    connection *c = sn_pool_take(&s->pool);
     if (!c)
         return SEEN_EIO;
     sqlite3_stmt *st = c->st[which];
@@ -112,11 +113,12 @@ static int change(store *s, int which, const void *key, size_t len, const void *
         rc = failed(s, c);
     sqlite3_reset(st);
     sqlite3_clear_bindings(st);
-    pool_give(&s->pool, c, rc < 0);
+    sn_pool_give(&s->pool, c, rc < 0);
     return rc;
 }
 
-static int insert(void *ctx, const void *key, size_t len, const void *value, size_t vlen)
+static int insert(void *ctx, const void *key, size_t len, const void *value,
+                  size_t vlen)
 {
     return change(ctx, INSERT, key, len, value, vlen);
 }
@@ -130,20 +132,21 @@ static int erase(void *ctx, const void *key, size_t len)
 static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
 {
     store *s = ctx;
-    connection *c = pool_take(&s->pool);
+    connection *c = sn_pool_take(&s->pool);
     int rc = 0, step = SQLITE_DONE;
     if (!c)
         return SEEN_EIO;
     sqlite3_stmt *st = c->st[SCAN];
     while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
-        const void *p = s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
+        const void *p =
+            s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
         if (sqlite3_column_type(st, 0) != SQLITE_NULL)
             rc = each(arg, p ? p : "", (size_t)sqlite3_column_bytes(st, 0));
     }
     if (rc == 0 && step != SQLITE_DONE)
         rc = failed(s, c);
     sqlite3_reset(st);
-    pool_give(&s->pool, c, rc < 0);
+    sn_pool_give(&s->pool, c, rc < 0);
     return rc;
 }
 
@@ -151,7 +154,7 @@ static void store_close(void *ctx)
 {
     store *s = ctx;
     if (s->pool.conn)
-        pool_destroy(&s->pool);
+        sn_pool_destroy(&s->pool);
     for (int i = 0; i < STATEMENTS; i++)
         free(s->sql[i]);
     free(s->path);
@@ -161,26 +164,27 @@ static void store_close(void *ctx)
 int seen_guard_sqlite(const char *path, const seen_guard_sql *sql, unsigned connections,
                       seen_guard_db *out)
 {
-    const char *text[STATEMENTS] = { sql->get, sql->insert, sql->erase, sql->scan };
+    const char *text[STATEMENTS] = {sql->get, sql->insert, sql->erase, sql->scan};
     store *s = calloc(1, sizeof *s);
     memset(out, 0, sizeof *out);
     if (!s || !sql->get || !sql->scan) {
         free(s);
-        return guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
+        return sn_guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
     }
     s->path = strdup(path);
     s->binary = sql->binary;
     for (int i = 0; i < STATEMENTS; i++)
         s->sql[i] = text[i] ? strdup(text[i]) : NULL;
     void *c = NULL;
-    if (pool_init(&s->pool, connections, connect_sqlite, disconnect, s) == 0)
-        c = pool_take(&s->pool); /* so that a wrong statement is told here */
+    if (sn_pool_init(&s->pool, connections, connect_sqlite, disconnect, s) == 0)
+        c = sn_pool_take(&s->pool); /* so that a wrong statement is told here */
     if (!c) {
         store_close(s);
         return SEEN_EIO;
     }
-    pool_give(&s->pool, c, false);
-    *out = (seen_guard_db){ s, get, sql->insert ? insert : NULL, sql->erase ? erase : NULL,
-                            scan, store_close };
+    sn_pool_give(&s->pool, c, false);
+    *out = (seen_guard_db){
+        s,    get,        sql->insert ? insert : NULL, sql->erase ? erase : NULL,
+        scan, store_close};
     return 0;
 }

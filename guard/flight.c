@@ -8,15 +8,15 @@ struct flight {
     flight *next;
     uint64_t hash;
     size_t len;
-    unsigned users;              /* threads that hold a pointer to this */
-    uint64_t started, finished;  /* numbers of fetches, the last of each */
-    int rc;                      /* of fetch number `finished` */
+    unsigned users;             /* threads that hold a pointer to this */
+    uint64_t started, finished; /* numbers of fetches, the last of each */
+    int rc;                     /* of fetch number `finished` */
     seen_guard_bytes value;
     pthread_cond_t ended;
     char key[];
 };
 
-void flights_init(flights *fs)
+void sn_flights_init(flights *fs)
 {
     for (int i = 0; i < FLIGHT_BUCKETS; i++) {
         pthread_mutex_init(&fs->bucket[i].lock, NULL);
@@ -24,7 +24,7 @@ void flights_init(flights *fs)
     }
 }
 
-void flights_destroy(flights *fs)
+void sn_flights_destroy(flights *fs)
 {
     for (int i = 0; i < FLIGHT_BUCKETS; i++)
         pthread_mutex_destroy(&fs->bucket[i].lock);
@@ -75,8 +75,9 @@ static int share(const flight *f, seen_guard_bytes *value)
     return 1;
 }
 
-int flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
-                  flight_fetch *fetch, void *ctx, seen_guard_bytes *value, bool *joined)
+int sn_flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
+                     flight_fetch *fetch, void *ctx, seen_guard_bytes *value,
+                     bool *joined)
 {
     struct flight_bucket *b = fs->bucket + hash % FLIGHT_BUCKETS;
     *joined = false;
@@ -97,7 +98,7 @@ int flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
     } else {
         f->started++;
         pthread_mutex_unlock(&b->lock);
-        seen_guard_bytes got = { NULL, 0 };
+        seen_guard_bytes got = {NULL, 0};
         rc = fetch(ctx, key, len, &got);
         pthread_mutex_lock(&b->lock);
         f->finished = f->started;

@@ -19,13 +19,15 @@ typedef struct flights {
     } bucket[FLIGHT_BUCKETS];
 } flights;
 
-void flights_init(flights *fs);
-void flights_destroy(flights *fs); /* with nobody in them */
+void sn_flights_init(flights *fs);
+void sn_flights_destroy(flights *fs); /* with nobody in them */
 
 /* Fetches one key into VALUE (from malloc); the result is shared. */
-typedef int flight_fetch(void *ctx, const void *key, size_t len, seen_guard_bytes *value);
+typedef int flight_fetch(void *ctx, const void *key, size_t len,
+                         seen_guard_bytes *value);
 
 /* Runs FETCH, or shares another thread's; *JOINED says which. */
-int flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
-                  flight_fetch *fetch, void *ctx, seen_guard_bytes *value, bool *joined);
+int sn_flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
+                     flight_fetch *fetch, void *ctx, seen_guard_bytes *value,
+                     bool *joined);
 #endif

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gate_open(gate *g, control *c, const char *path)
+int sn_gate_open(gate *g, control *c, const char *path)
 {
     pthread_rwlockattr_t attr;
     memset(g, 0, sizeof *g);
     g->c = c;
     g->path = strdup(path);
     if (!g->path)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     /* Readers come without end; a swap must get its turn. */
     pthread_rwlockattr_init(&attr);
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -23,7 +23,7 @@ int gate_open(gate *g, control *c, const char *path)
     return 0;
 }
 
-void gate_close(gate *g)
+void sn_gate_close(gate *g)
 {
     seen_free(g->live.f);
     seen_free(g->next.f);
@@ -31,14 +31,14 @@ void gate_close(gate *g)
     free(g->path);
 }
 
-void gate_name(const gate *g, uint32_t number, char *buf, size_t size)
+void sn_gate_name(const gate *g, uint32_t number, char *buf, size_t size)
 {
     snprintf(buf, size, "%s.%u", g->path, number);
 }
 
 static seen_filter *find(const gate *g, uint32_t number)
 {
-    return number == 0                  ? NULL
+    return number == 0                ? NULL
            : g->live.number == number ? g->live.f
            : g->next.number == number ? g->next.f
                                       : NULL;
@@ -55,19 +55,18 @@ static int take(gate *g, uint32_t number, gate_filter *out)
         return 0;
     if (have->number == number) {
         *out = *have;
-        *have = (gate_filter){ 0, NULL };
+        *have = (gate_filter){0, NULL};
         return 0;
     }
-    gate_name(g, number, name, sizeof name);
+    sn_gate_name(g, number, name, sizeof name);
     int rc = seen_open(name, SEEN_SHARED, &out->f);
     if (rc == 0 && seen_hash(out->f, "", 0) != seen_hash_seeded(g->c->seed, "", 0)) {
         seen_free(out->f);
         rc = SEEN_EMISMATCH;
-    }
-    else if (rc == SEEN_EIO && errno == ENOENT)
+    } else if (rc == SEEN_EIO && errno == ENOENT)
         rc = SEEN_EDAMAGED;
     if (rc < 0)
-        *out = (gate_filter){ 0, NULL };
+        *out = (gate_filter){0, NULL};
     return rc;
 }
 
@@ -87,7 +86,7 @@ static int follow(gate *g, uint64_t w, uint32_t *bad)
     return rc < 0 ? rc : rc2;
 }
 
-enum gate_answer gate_ask(gate *g, uint64_t hash)
+enum gate_answer sn_gate_ask(gate *g, uint64_t hash)
 {
     for (int tries = 0; tries < 100; tries++) {
         uint64_t w = g->c->word;
@@ -100,7 +99,7 @@ enum gate_answer gate_ask(gate *g, uint64_t hash)
         pthread_rwlock_unlock(&g->lock);
         if (f)
             return has ? GATE_MAYBE : GATE_NO;
-        if (g->cannot == live && guard_now_ms() < g->until)
+        if (g->cannot == live && sn_guard_now_ms() < g->until)
             return GATE_OPEN;
         int rc = follow(g, w, &bad);
         if (rc == 0 || bad != live || g->c->word != w)
@@ -108,15 +107,15 @@ enum gate_answer gate_ask(gate *g, uint64_t hash)
         /* Nobody can use a file that is gone or damaged; one that only this process
          * cannot open (no descriptors, no right) serves the others. */
         if (rc != SEEN_EIO && rc != SEEN_ENOMEM)
-            control_drop_live(g->c, live, WHY_LOST);
-        g->until = guard_now_ms() + 1000;
+            sn_control_drop_live(g->c, live, WHY_LOST);
+        g->until = sn_guard_now_ms() + 1000;
         g->cannot = live;
         return GATE_OPEN;
     }
     return GATE_OPEN;
 }
 
-void gate_add(gate *g, uint64_t hash)
+void sn_gate_add(gate *g, uint64_t hash)
 {
     for (;;) {
         uint64_t w = g->c->word;
@@ -134,7 +133,7 @@ void gate_add(gate *g, uint64_t hash)
             break;
         if (follow(g, w, &bad) < 0 && g->c->word == w) {
             if (bad == live)
-                control_drop_live(g->c, live, WHY_LOST);
+                sn_control_drop_live(g->c, live, WHY_LOST);
             else
                 atomic_compare_exchange_strong(&g->c->word, &w, word_of(live, 0));
         }
@@ -142,7 +141,7 @@ void gate_add(gate *g, uint64_t hash)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-uint64_t gate_bytes(gate *g)
+uint64_t sn_gate_bytes(gate *g)
 {
     pthread_rwlock_rdlock(&g->lock);
     uint64_t n = g->live.f ? seen_bytes(g->live.f) : 0;

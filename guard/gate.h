@@ -22,20 +22,20 @@ typedef struct gate {
 
 enum gate_answer { GATE_NO, GATE_MAYBE, GATE_OPEN };
 
-int gate_open(gate *g, control *c, const char *path);
-void gate_close(gate *g);
+int sn_gate_open(gate *g, control *c, const char *path);
+void sn_gate_close(gate *g);
 
 /* Whether the key of HASH may exist: GATE_NO is certain, GATE_OPEN means that there is
  * no filter to ask. */
-enum gate_answer gate_ask(gate *g, uint64_t hash);
+enum gate_answer sn_gate_ask(gate *g, uint64_t hash);
 
 /* Adds HASH to the filter in use and to the one being built. Cannot fail: a filter that
  * cannot take the key is taken out of use (or its building given up) instead. */
-void gate_add(gate *g, uint64_t hash);
+void sn_gate_add(gate *g, uint64_t hash);
 
 /* Bytes of the filter in use, as far as this process has it. */
-uint64_t gate_bytes(gate *g);
+uint64_t sn_gate_bytes(gate *g);
 
 /* Writes PATH.NUMBER into BUF. */
-void gate_name(const gate *g, uint32_t number, char *buf, size_t size);
+void sn_gate_name(const gate *g, uint32_t number, char *buf, size_t size);
 #endif

@@ -24,15 +24,15 @@ struct seen_guard {
 };
 
 /* Keeps the sentence for seen_guard_reason() and returns CODE. */
-__attribute__((format(printf, 2, 3))) int guard_fail(int code, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) int sn_guard_fail(int code, const char *fmt, ...);
 
 /* Milliseconds of a clock that only goes forward. */
-int64_t guard_now_ms(void);
+int64_t sn_guard_now_ms(void);
 
 /* Whether the memory shared is about this guard's database. */
-bool guard_is_ours(const seen_guard *g);
+bool sn_guard_is_ours(const seen_guard *g);
 
 /* Starts and stops the thread that builds when a filter is due. */
-int guard_start_thread(seen_guard *g);
-void guard_stop_thread(seen_guard *g);
+int sn_guard_start_thread(seen_guard *g);
+void sn_guard_stop_thread(seen_guard *g);
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pool_init(pool *p, unsigned most, void *(*connect)(void *), void (*disconnect)(void *),
-              void *ctx)
+int sn_pool_init(pool *p, unsigned most, void *(*connect)(void *),
+                 void (*disconnect)(void *), void *ctx)
 {
     memset(p, 0, sizeof *p);
     p->most = most ? most : 8;
@@ -15,13 +15,13 @@ int pool_init(pool *p, unsigned most, void *(*connect)(void *), void (*disconnec
     p->ctx = ctx;
     p->conn = calloc(p->most, sizeof *p->conn);
     if (!p->conn)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->freed, NULL);
     return 0;
 }
 
-void pool_destroy(pool *p)
+void sn_pool_destroy(pool *p)
 {
     while (p->idle > 0)
         p->disconnect(p->conn[--p->idle]);
@@ -30,7 +30,7 @@ void pool_destroy(pool *p)
     free(p->conn);
 }
 
-void *pool_take(pool *p)
+void *sn_pool_take(pool *p)
 {
     pthread_mutex_lock(&p->lock);
     while (p->idle == 0 && p->open == p->most)
@@ -44,11 +44,11 @@ void *pool_take(pool *p)
     pthread_mutex_unlock(&p->lock);
     void *conn = p->connect(p->ctx);
     if (!conn)
-        pool_give(p, NULL, true);
+        sn_pool_give(p, NULL, true);
     return conn;
 }
 
-void pool_give(pool *p, void *conn, bool broken)
+void sn_pool_give(pool *p, void *conn, bool broken)
 {
     if (conn && broken)
         p->disconnect(conn);

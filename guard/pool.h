@@ -14,12 +14,12 @@ typedef struct pool {
     void **conn; /* the idle ones */
 } pool;
 
-int pool_init(pool *p, unsigned most, void *(*connect)(void *), void (*disconnect)(void *),
-              void *ctx);
-void pool_destroy(pool *p); /* with all connections given back */
+int sn_pool_init(pool *p, unsigned most, void *(*connect)(void *),
+                 void (*disconnect)(void *), void *ctx);
+void sn_pool_destroy(pool *p); /* with all connections given back */
 
 /* A connection, waited for if all are in use; NULL if it cannot be made. */
-void *pool_take(pool *p);
+void *sn_pool_take(pool *p);
 /* Gives CONN back, or closes it if it is BROKEN. */
-void pool_give(pool *p, void *conn, bool broken);
+void sn_pool_give(pool *p, void *conn, bool broken);
 #endif

@@ -52,7 +52,8 @@ typedef struct seen_guard_bytes {
 /* A write whose fate is not known: the connection broke while it was committed. */
 #define SEEN_GUARD_DOUBT (-100)
 
-/* ---- the database ------------------------------------------------------------------ */
+/* ---- the database ------------------------------------------------------------------
+ */
 
 /* Calls may come from many threads at once. Errors are negative (enum seen_code). */
 typedef struct seen_guard_db {
@@ -61,12 +62,14 @@ typedef struct seen_guard_db {
     int (*get)(void *ctx, const void *key, size_t len, seen_guard_bytes *value);
     /* One insert, committed: 1, 0 if the key was there, an error if certainly not
      * done, SEEN_GUARD_DOUBT. NULL: see seen_guard_begin. */
-    int (*insert)(void *ctx, const void *key, size_t len, const void *value, size_t vlen);
+    int (*insert)(void *ctx, const void *key, size_t len, const void *value,
+                  size_t vlen);
     /* One delete, committed: 1, 0 if there was no such key, else as above. */
     int (*erase)(void *ctx, const void *key, size_t len);
     /* Calls EACH for every key of one snapshot that is taken after this call began;
      * ends early, with its result, if EACH returns non-zero. */
-    int (*scan)(void *ctx, int (*each)(void *arg, const void *key, size_t len), void *arg);
+    int (*scan)(void *ctx, int (*each)(void *arg, const void *key, size_t len),
+                void *arg);
     void (*close)(void *ctx); /* by seen_guard_close; NULL: nothing to do */
 } seen_guard_db;
 
@@ -87,7 +90,8 @@ SEEN_GUARD_API int seen_guard_postgres(const char *conninfo, const seen_guard_sq
 SEEN_GUARD_API int seen_guard_sqlite(const char *path, const seen_guard_sql *sql,
                                      unsigned connections, seen_guard_db *out);
 
-/* ---- the cache ----------------------------------------------------------------------- */
+/* ---- the cache
+ * ----------------------------------------------------------------------- */
 
 enum {
     SEEN_GUARD_HIT = 1,    /* a value */
@@ -103,8 +107,8 @@ typedef struct seen_guard_cache {
     /* One of the four above. Without an entry, one is made that says that TOKEN is
      * filling it. *SERVER is a number for the server that answered: other after a
      * restart, which may have brought back old entries. */
-    int (*get)(void *ctx, const void *key, size_t len, uint64_t token, unsigned lease_ms,
-               seen_guard_bytes *value, uint64_t *server);
+    int (*get)(void *ctx, const void *key, size_t len, uint64_t token,
+               unsigned lease_ms, seen_guard_bytes *value, uint64_t *server);
     /* Sets the entry to VALUE, or to the marker if VALUE is NULL, if it still says
      * that TOKEN is filling it: 1, or 0 if not. */
     int (*fill)(void *ctx, const void *key, size_t len, uint64_t token,
@@ -121,7 +125,8 @@ typedef struct seen_guard_cache {
 SEEN_GUARD_API int seen_guard_redis(const char *host, int port, const char *prefix,
                                     unsigned connections, seen_guard_cache *out);
 
-/* ---- the guard ------------------------------------------------------------------------- */
+/* ---- the guard
+ * ------------------------------------------------------------------------- */
 
 enum {
     SEEN_GUARD_BACKGROUND = 1, /* a thread builds the filter when it is due */
@@ -130,10 +135,10 @@ enum {
 };
 
 typedef struct seen_guard_config {
-    const char *path;       /* of the shared control file; filters lie at PATH.N */
-    const char *tag;        /* names the database: other tag, other filter; may be NULL */
-    uint64_t keys;          /* expected; the filter grows when it is built anew. 0: 100000 */
-    double error;           /* of the filter when full; 0: 0.01 */
+    const char *path; /* of the shared control file; filters lie at PATH.N */
+    const char *tag;  /* names the database: other tag, other filter; may be NULL */
+    uint64_t keys;    /* expected; the filter grows when it is built anew. 0: 100000 */
+    double error;     /* of the filter when full; 0: 0.01 */
     seen_guard_db db;
     seen_guard_cache cache; /* all zero: none */
     unsigned flags;
@@ -205,7 +210,7 @@ typedef struct seen_guard_stats {
     uint64_t deleted;    /* since built */
     uint64_t capacity;
     uint64_t bytes;
-    uint64_t in_flight;  /* keys being written now, or of unknown outcome */
+    uint64_t in_flight; /* keys being written now, or of unknown outcome */
 } seen_guard_stats;
 SEEN_GUARD_API void seen_guard_get_stats(seen_guard *g, seen_guard_stats *out);
 

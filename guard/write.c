@@ -28,8 +28,8 @@ static void forget(seen_guard_write *w)
 static control_slot *mark(control *c, uint64_t hash)
 {
     control_slot *s;
-    int64_t end = guard_now_ms() + 1000;
-    while (!(s = control_claim(c, hash)) && guard_now_ms() < end)
+    int64_t end = sn_guard_now_ms() + 1000;
+    while (!(s = sn_control_claim(c, hash)) && sn_guard_now_ms() < end)
         usleep(1000);
     return s;
 }
@@ -41,11 +41,11 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     int rc = 0;
     *out = NULL;
     if (n > SEEN_GUARD_BATCH)
-        return guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
-                          SEEN_GUARD_BATCH);
+        return sn_guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
+                             SEEN_GUARD_BATCH);
     seen_guard_write *w = calloc(1, sizeof *w + n * sizeof *w->at);
     if (!w)
-        return guard_fail(SEEN_ENOMEM, "no memory");
+        return sn_guard_fail(SEEN_ENOMEM, "no memory");
     w->g = g;
     for (; w->n < n && rc == 0; w->n++) {
         struct write_key *k = w->at + w->n;
@@ -54,19 +54,19 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
         k->len = from->len;
         k->key = malloc(from->len + 1);
         if (!k->key) {
-            rc = guard_fail(SEEN_ENOMEM, "no memory");
+            rc = sn_guard_fail(SEEN_ENOMEM, "no memory");
         } else if (!(k->slot = mark(g->c, hash))) {
-            rc = guard_fail(SEEN_EFULL, "too many keys are being written at once");
+            rc = sn_guard_fail(SEEN_EFULL, "too many keys are being written at once");
         } else {
             memcpy(k->key, from->data, from->len);
             if (add)
-                gate_add(&g->gate, hash);
+                sn_gate_add(&g->gate, hash);
         }
     }
     if (rc < 0) {
         for (size_t i = 0; i < w->n; i++)
             if (w->at[i].slot)
-                control_clear(w->at[i].slot);
+                sn_control_clear(w->at[i].slot);
         forget(w);
         return rc;
     }
@@ -75,7 +75,8 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     return 0;
 }
 
-int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n, seen_guard_write **out)
+int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n,
+                     seen_guard_write **out)
 {
     return begin(g, keys, n, true, out);
 }
@@ -88,7 +89,8 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
     char name[24];
     uint64_t epoch = g->c->epoch;
     int prefix = snprintf(name, sizeof name, "%llu:", (unsigned long long)epoch);
-    for (size_t i = 0; outcome == SEEN_GUARD_COMMITTED && cache->drop && i < w->n; i++) {
+    for (size_t i = 0; outcome == SEEN_GUARD_COMMITTED && cache->drop && i < w->n;
+         i++) {
         char *key = malloc((size_t)prefix + w->at[i].len);
         if (key) {
             memcpy(key, name, (size_t)prefix);
@@ -108,9 +110,9 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
     }
     for (size_t i = 0; i < w->n; i++)
         if (outcome == SEEN_GUARD_UNKNOWN)
-            control_doubt(w->at[i].slot);
+            sn_control_doubt(w->at[i].slot);
         else
-            control_clear(w->at[i].slot);
+            sn_control_clear(w->at[i].slot);
     if (outcome == SEEN_GUARD_UNKNOWN)
         g->n.doubts++;
     g->c->deleted += deleted;
@@ -123,13 +125,15 @@ static int write_one(seen_guard *g, const void *key, size_t len, const void *val
 {
     const seen_guard_db *db = &g->config.db;
     seen_guard_write *w;
-    seen_key k = { key, len };
+    seen_key k = {key, len};
     if (erase ? !db->erase : !db->insert)
-        return guard_fail(SEEN_EKIND, "the database was given no statement for that");
+        return sn_guard_fail(SEEN_EKIND,
+                             "the database was given no statement for that");
     int rc = begin(g, &k, 1, !erase, &w);
     if (rc < 0)
         return rc;
-    rc = erase ? db->erase(db->ctx, key, len) : db->insert(db->ctx, key, len, value, vlen);
+    rc = erase ? db->erase(db->ctx, key, len)
+               : db->insert(db->ctx, key, len, value, vlen);
     if (rc < 0)
         g->n.db_errors++;
     seen_guard_end(w,

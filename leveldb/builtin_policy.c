@@ -31,7 +31,7 @@ static int append(void *ctx, const void *p, size_t len)
 static bool encode(unsigned bits, const char *const *keys, const size_t *lens, size_t n,
                    bytes *out)
 {
-    seen_params params = { .keys = n, .bits_per_key = bits };
+    seen_params params = {.keys = n, .bits_per_key = bits};
     seen_key *all = malloc(n * sizeof *all);
     seen_filter *f = NULL;
     bool done = false;
@@ -41,7 +41,7 @@ static bool encode(unsigned bits, const char *const *keys, const size_t *lens, s
     }
     if (all && seen_new_foreign("leveldb", &params, &f) == 0) {
         for (size_t i = 0; i < n; i++)
-            all[i] = (seen_key){ keys[i], lens[i] };
+            all[i] = (seen_key){keys[i], lens[i]};
         done = seen_add_many(f, all, n, NULL) == n && seen_write(f, append, out) == 0;
     }
     seen_free(f);
@@ -52,7 +52,7 @@ static bool encode(unsigned bits, const char *const *keys, const size_t *lens, s
 static char *builtin_create(void *state, const char *const *keys, const size_t *lens,
                             int n, size_t *out_len)
 {
-    bytes out = { NULL, 0 };
+    bytes out = {NULL, 0};
     if (!encode(*(const unsigned *)state, keys, lens, (size_t)n, &out)) {
         free(out.at);
         while (!(out.at = malloc(2)))
@@ -64,8 +64,8 @@ static char *builtin_create(void *state, const char *const *keys, const size_t *
     return out.at;
 }
 
-static uint8_t builtin_match(void *state, const char *key, size_t len, const char *filter,
-                             size_t filter_len)
+static uint8_t builtin_match(void *state, const char *key, size_t len,
+                             const char *filter, size_t filter_len)
 {
     (void)state;
     return seen_leveldb_match(filter, filter_len, key, len);

@@ -29,9 +29,9 @@ static char *own_create(void *state, const char *const *keys, const size_t *lens
         if (distinct == 0 || h[distinct - 1] != x)
             h[distinct++] = x;
     }
-    char *out = malloc(table_filter_size(distinct, p->bits));
+    char *out = malloc(sn_table_filter_size(distinct, p->bits));
     if (h && out) {
-        *out_len = table_filter_build(h, distinct, p->bits, (uint8_t *)out);
+        *out_len = sn_table_filter_build(h, distinct, p->bits, (uint8_t *)out);
     } else {
         /* An empty filter matches nothing and would hide the block's keys, and there
          * is no way to report: wait until one byte can be had. */
@@ -49,8 +49,8 @@ static uint8_t own_match(void *state, const char *key, size_t len, const char *f
                          size_t filter_len)
 {
     (void)state;
-    return table_filter_has((const uint8_t *)filter, filter_len,
-                            seen_hash_seeded(key_seed, key, len));
+    return sn_table_filter_has((const uint8_t *)filter, filter_len,
+                               seen_hash_seeded(key_seed, key, len));
 }
 
 static const char *own_name(void *state)

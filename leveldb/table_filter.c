@@ -32,7 +32,7 @@ static equation equation_of(uint64_t h, unsigned salt, size_t m)
 {
     uint64_t a = mix(h + (salt + 1) * 0x9e3779b97f4a7c15u);
     uint64_t b = mix(a ^ 0xa0761d6478bd642fu);
-    equation e = { 0, a, (uint32_t)b };
+    equation e = {0, a, (uint32_t)b};
     if (m > RUN)
         e.start = (size_t)((b >> 32) * (m - RUN + 1) >> 32);
     else if (m < RUN)
@@ -40,7 +40,7 @@ static equation equation_of(uint64_t h, unsigned salt, size_t m)
     return e;
 }
 
-size_t table_filter_size(size_t n, unsigned bits)
+size_t sn_table_filter_size(size_t n, unsigned bits)
 {
     bits = bits < MIN_BITS ? MIN_BITS : bits > MAX_BITS ? MAX_BITS : bits;
     size_t all = n > SIZE_MAX / 64 ? SIZE_MAX / 64 * bits : n * bits;
@@ -95,9 +95,10 @@ static void write_columns(const uint64_t *mask, uint32_t *sum, size_t m, unsigne
     }
 }
 
-size_t table_filter_build(const uint64_t *hashes, size_t n, unsigned bits, uint8_t *out)
+size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
+                             uint8_t *out)
 {
-    size_t body = table_filter_size(n, bits) - HEAD, r = body * 8 / (n + 1);
+    size_t body = sn_table_filter_size(n, bits) - HEAD, r = body * 8 / (n + 1);
     if (r > MAX_R) { /* more than 32 bits a word help nobody: take fewer bytes */
         r = MAX_R;
         size_t enough = (n + 2 + n / 8) * MAX_R / 8;
@@ -146,7 +147,7 @@ static uint64_t bits_at(const uint8_t *p, size_t len, size_t at)
     return x >> shift;
 }
 
-bool table_filter_has(const uint8_t *p, size_t len, uint64_t h)
+bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h)
 {
     if (len <= HEAD || p[0] == 0 || p[0] > MAX_R)
         return true;

@@ -19,13 +19,14 @@
 #include <stdbool.h>
 
 /* The bytes to reserve for N keys at BITS a key: what the builtin would take. */
-size_t table_filter_size(size_t n, unsigned bits);
+size_t sn_table_filter_size(size_t n, unsigned bits);
 
-/* Writes a filter of the N hashes to OUT, which has table_filter_size() bytes, and
+/* Writes a filter of the N hashes to OUT, which has sn_table_filter_size() bytes, and
  * returns its length. Equal hashes may come. Without memory, or in a case that all
  * salts failed (one in 10^30), it writes a filter that matches everything. */
-size_t table_filter_build(const uint64_t *hashes, size_t n, unsigned bits, uint8_t *out);
+size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
+                             uint8_t *out);
 
 /* Whether H may be in the LEN bytes at P; false is certain. Any bytes may come. */
-bool table_filter_has(const uint8_t *p, size_t len, uint64_t h);
+bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h);
 #endif

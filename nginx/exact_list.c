@@ -64,8 +64,8 @@ int exact_list_open(exact_list *l, const char *path, char *why, size_t why_len)
     close(fd);
     size_t bad = unsorted_at(l);
     if (bad) {
-        snprintf(why, why_len, "%s: line %zu is out of order, sort it with LC_ALL=C sort",
-                 path, bad);
+        snprintf(why, why_len,
+                 "%s: line %zu is out of order, sort it with LC_ALL=C sort", path, bad);
         exact_list_close(l);
         return -1;
     }

@@ -42,11 +42,17 @@ typedef struct {
 } seen_loc_conf;
 
 /* What became of a request, for $seen_result; later is stronger. */
-typedef enum { RESULT_NONE, RESULT_PASS, RESULT_OPEN, RESULT_DRY, RESULT_REFUSED,
-               RESULT_CLOSED } seen_verdict;
-static ngx_str_t verdict_name[] = { ngx_string("-"),       ngx_string("pass"),
-                                    ngx_string("open"),    ngx_string("dry"),
-                                    ngx_string("refused"), ngx_string("closed") };
+typedef enum {
+    RESULT_NONE,
+    RESULT_PASS,
+    RESULT_OPEN,
+    RESULT_DRY,
+    RESULT_REFUSED,
+    RESULT_CLOSED
+} seen_verdict;
+static ngx_str_t verdict_name[] = {ngx_string("-"),       ngx_string("pass"),
+                                   ngx_string("open"),    ngx_string("dry"),
+                                   ngx_string("refused"), ngx_string("closed")};
 
 typedef struct {
     seen_verdict verdict;
@@ -67,32 +73,33 @@ static void worker_stop(ngx_cycle_t *cycle);
 #define ANYWHERE NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
 
 static ngx_command_t commands[] = {
-    { ngx_string("seen_filter"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, set_filter,
-      NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL },
-    { ngx_string("seen_require"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
-      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
-    { ngx_string("seen_refuse"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
-      NGX_HTTP_LOC_CONF_OFFSET, 1, NULL },
-    { ngx_string("seen_status"), ANYWHERE | NGX_CONF_TAKE1, set_status,
-      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
-    { ngx_string("seen_dry_run"), ANYWHERE | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
-      NGX_HTTP_LOC_CONF_OFFSET, offsetof(seen_loc_conf, dry_run), NULL },
-    ngx_null_command
-};
+    {ngx_string("seen_filter"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, set_filter,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
+    {ngx_string("seen_require"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
+    {ngx_string("seen_refuse"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
+     NGX_HTTP_LOC_CONF_OFFSET, 1, NULL},
+    {ngx_string("seen_status"), ANYWHERE | NGX_CONF_TAKE1, set_status,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
+    {ngx_string("seen_dry_run"), ANYWHERE | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(seen_loc_conf, dry_run), NULL},
+    ngx_null_command};
 
-static ngx_http_module_t context = { add_variables, add_handler, create_main, NULL,
-                                     NULL,          NULL,        create_loc,  merge_loc };
+static ngx_http_module_t context = {add_variables, add_handler, create_main, NULL,
+                                    NULL,          NULL,        create_loc,  merge_loc};
 
 /* nginx finds the module by this name. */
 extern ngx_module_t ngx_http_seen_module;
 ngx_module_t ngx_http_seen_module = {
-    NGX_MODULE_V1, &context, commands,    NGX_HTTP_MODULE, NULL, NULL, worker_start,
-    NULL,          NULL,     worker_stop, NULL,            NGX_MODULE_V1_PADDING
-};
+    NGX_MODULE_V1, &context, commands, NGX_HTTP_MODULE, NULL, NULL,
+    worker_start,  NULL,     NULL,     worker_stop,     NULL, NGX_MODULE_V1_PADDING};
 
 /* ---- requests -------------------------------------------------------------------- */
 
-static void note_done(void *data) { (void)data; }
+static void note_done(void *data)
+{
+    (void)data;
+}
 
 /* The note of R. It hangs on the pool, not on the context: an internal redirect, as
  * to an error page, wipes contexts before the log asks for the variable. */
@@ -154,7 +161,7 @@ static ngx_int_t handle(ngx_http_request_t *r)
                 decide(note, RESULT_PASS, s);
                 continue;
             }
-            status = conf->status    ? (ngx_int_t)conf->status
+            status = conf->status   ? (ngx_int_t)conf->status
                      : rule->refuse ? NGX_HTTP_FORBIDDEN
                                     : NGX_HTTP_NOT_FOUND;
         }
@@ -163,8 +170,8 @@ static ngx_int_t handle(ngx_http_request_t *r)
             continue;
         }
         decide(note, s->file.filter ? RESULT_REFUSED : RESULT_CLOSED, s);
-        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0, "seen: refused by filter \"%V\"",
-                      &s->name);
+        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
+                      "seen: refused by filter \"%V\"", &s->name);
         return status;
     }
     return NGX_DECLINED;
@@ -204,8 +211,9 @@ static void look(seen_source *s, ngx_log_t *log)
     }
     if (s->bad && ngx_time() - s->told >= 60) {
         s->told = ngx_time();
-        ngx_log_error(NGX_LOG_ERR, log, 0, "seen: filter \"%V\" cannot be used (%s): %s",
-                      &s->name, s->file.why,
+        ngx_log_error(NGX_LOG_ERR, log, 0,
+                      "seen: filter \"%V\" cannot be used (%s): %s", &s->name,
+                      s->file.why,
                       s->file.filter ? "the one before stays in use"
                       : s->closed    ? "its rules answer 503"
                                      : "its rules let every request pass");
@@ -314,7 +322,8 @@ static ngx_flag_t is(const ngx_str_t *s, const char *word)
 
 static char *full_path(ngx_conf_t *cf, ngx_str_t *path)
 {
-    return ngx_conf_full_name(cf->cycle, path, 1) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_conf_full_name(cf->cycle, path, 1) == NGX_OK ? NGX_CONF_OK
+                                                            : NGX_CONF_ERROR;
 }
 
 /* seen_filter NAME PATH [fail=open|closed] [check=1s] [verify=on|off] [list=PATH] */
@@ -324,7 +333,8 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *word = cf->args->elts, value;
     if (source_named(m, word + 1))
         return "names a filter that exists already";
-    seen_source *s = ngx_pcalloc(cf->pool, sizeof *s), **place = ngx_array_push(&m->sources);
+    seen_source *s = ngx_pcalloc(cf->pool, sizeof *s),
+                **place = ngx_array_push(&m->sources);
     if (!s || !place)
         return NGX_CONF_ERROR;
     *place = s;
@@ -333,9 +343,11 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     s->check = 1000;
     s->verify = 1;
     for (ngx_uint_t i = 3; i < cf->args->nelts; i++) {
-        if (option(word + i, "fail", &value) && (is(&value, "open") || is(&value, "closed"))) {
+        if (option(word + i, "fail", &value) &&
+            (is(&value, "open") || is(&value, "closed"))) {
             s->closed = is(&value, "closed");
-        } else if (option(word + i, "verify", &value) && (is(&value, "on") || is(&value, "off"))) {
+        } else if (option(word + i, "verify", &value) &&
+                   (is(&value, "on") || is(&value, "off"))) {
             s->verify = is(&value, "on");
         } else if (option(word + i, "check", &value)) {
             ngx_int_t ms = ngx_parse_time(&value, 0);
@@ -347,8 +359,8 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             if (full_path(cf, &s->list) != NGX_CONF_OK)
                 return NGX_CONF_ERROR;
         } else {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "seen_filter: \"%V\" is not understood",
-                               word + i);
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "seen_filter: \"%V\" is not understood", word + i);
             return NGX_CONF_ERROR;
         }
     }
@@ -356,8 +368,9 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     seen_filter *f;
     if (seen_open((const char *)s->path.data, SEEN_READ, &f) < 0)
-        ngx_conf_log_error(NGX_LOG_WARN, cf, 0, "seen: filter \"%V\" cannot be used yet (%s)",
-                           &s->name, seen_reason());
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "seen: filter \"%V\" cannot be used yet (%s)", &s->name,
+                           seen_reason());
     else
         seen_free(f);
     return NGX_CONF_OK;
@@ -372,8 +385,8 @@ static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     seen_source *s = source_named(m, word + 1);
     if (!s) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "%V: no seen_filter is named \"%V\" (it must stand before)", word,
-                           word + 1);
+                           "%V: no seen_filter is named \"%V\" (it must stand before)",
+                           word, word + 1);
         return NGX_CONF_ERROR;
     }
     if (!l->rules && !(l->rules = ngx_array_create(cf->pool, 2, sizeof(seen_rule))))
@@ -407,9 +420,10 @@ static char *set_status(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 static ngx_int_t add_variables(ngx_conf_t *cf)
 {
-    static ngx_str_t names[] = { ngx_string("seen_result"), ngx_string("seen_filter") };
+    static ngx_str_t names[] = {ngx_string("seen_result"), ngx_string("seen_filter")};
     for (uintptr_t i = 0; i < 2; i++) {
-        ngx_http_variable_t *v = ngx_http_add_variable(cf, names + i, NGX_HTTP_VAR_NOCACHEABLE);
+        ngx_http_variable_t *v =
+            ngx_http_add_variable(cf, names + i, NGX_HTTP_VAR_NOCACHEABLE);
         if (!v)
             return NGX_ERROR;
         v->get_handler = variable;

@@ -7,8 +7,8 @@
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
            a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
@@ -40,7 +40,7 @@ enum watched_news watched_look(watched *w)
     w->list_was = list_now;
 
     seen_filter *f;
-    exact_list lines = { NULL, 0 };
+    exact_list lines = {NULL, 0};
     char why[400];
     if (seen_open(w->path, SEEN_READ | (w->verify ? SEEN_VERIFY : 0), &f) < 0)
         return bad(w, seen_reason());

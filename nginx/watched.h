@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 typedef struct watched {
-    const char *path; /* of the filter */
-    const char *list; /* of the exact list; NULL: none */
-    bool verify;      /* check every sum of a new file */
+    const char *path;    /* of the filter */
+    const char *list;    /* of the exact list; NULL: none */
+    bool verify;         /* check every sum of a new file */
     seen_filter *filter; /* NULL: nothing to ask */
     exact_list lines;
     struct stat filter_was, list_was; /* the files last looked at, good or bad */
@@ -23,9 +23,9 @@ typedef struct watched {
 } watched;
 
 enum watched_news {
-    WATCHED_SAME,   /* nothing changed since the last look */
-    WATCHED_NEW,    /* a new file is in use; .why describes it */
-    WATCHED_BAD     /* the new file cannot be used, or is missing: .why says more */
+    WATCHED_SAME, /* nothing changed since the last look */
+    WATCHED_NEW,  /* a new file is in use; .why describes it */
+    WATCHED_BAD   /* the new file cannot be used, or is missing: .why says more */
 };
 
 /* Looks at the files; two stats when nothing changed. */

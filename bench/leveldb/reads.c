@@ -44,7 +44,7 @@ static double run(const char *dir, maker *make, int bits, int hashed, double *wr
 
 int main(void)
 {
-    static const int bits[] = { 4, 6, 8, 10, 12, 16, 20 };
+    static const int bits[] = {4, 6, 8, 10, 12, 16, 20};
     char dir[] = "/tmp/seen-bench.XXXXXX";
     double w[3], g[3];
     if (!mkdtemp(dir))
@@ -57,11 +57,12 @@ int main(void)
                hashed ? "hashed" : "neighbouring");
         for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
             double none = run(dir, NULL, 0, hashed, w, g);
-            double builtin =
-                run(dir, leveldb_filterpolicy_create_bloom, bits[i], hashed, w + 1, g + 1);
+            double builtin = run(dir, leveldb_filterpolicy_create_bloom, bits[i],
+                                 hashed, w + 1, g + 1);
             double ours = run(dir, seen_leveldb_policy, bits[i], hashed, w + 2, g + 2);
             printf("  %8d  %8.5f  %8.5f  %8.5f  %6.1f   %19.0f %7.0f %4.0f\n", bits[i],
-                   none, builtin, ours, ours > 0 ? builtin / ours : 0, g[0], g[1], g[2]);
+                   none, builtin, ours, ours > 0 ? builtin / ours : 0, g[0], g[1],
+                   g[2]);
             fflush(stdout);
         }
     }

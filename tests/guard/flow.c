@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 
 static char dir[128];
-static toy_db db = { .lock = PTHREAD_MUTEX_INITIALIZER };
-static toy_cache cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .server = 1 };
+static toy_db db = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static toy_cache cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .server = 1};
 
 static void fresh(void)
 {
@@ -28,8 +28,13 @@ static seen_guard *open_tagged(const char *name, bool cached, const char *tag,
     static char path[200];
     seen_guard *g;
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    seen_guard_config config = { .path = path, .keys = 1000, .error = 0.001, .tag = tag,
-                                 .db = toy_adapter(&db), .flags = flags, .wait_ms = 50 };
+    seen_guard_config config = {.path = path,
+                                .keys = 1000,
+                                .error = 0.001,
+                                .tag = tag,
+                                .db = toy_adapter(&db),
+                                .flags = flags,
+                                .wait_ms = 50};
     if (cached)
         config.cache = toy_cache_adapter(&cache);
     if (seen_guard_open(&config, &g) < 0) {
@@ -62,7 +67,7 @@ static seen_guard_write *begin(seen_guard *g, long n)
 {
     char key[24];
     seen_guard_write *w;
-    seen_key k = { key, (size_t)sprintf(key, "%ld", n) };
+    seen_key k = {key, (size_t)sprintf(key, "%ld", n)};
     return seen_guard_begin(g, &k, 1, &w) < 0 ? NULL : w;
 }
 static seen_guard_stats stats(seen_guard *g)
@@ -71,7 +76,10 @@ static seen_guard_stats stats(seen_guard *g)
     seen_guard_get_stats(g, &s);
     return s;
 }
-static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
 
 /* How many of the rows in the table the guard finds, all of them asked. */
 static int lost(seen_guard *g)
@@ -91,7 +99,8 @@ static void basics(void)
     ok(get(g, 4) == 1 && get(g, 5) == 0 && stats(g).open == 2 && db.queries == 2,
        "without a filter the guard stands open and asks the database");
     ok(is(stats(g).state, "loading"), "and says why");
-    ok(seen_guard_build(g) == 1 && is(stats(g).state, "enforcing"), "a filter is built");
+    ok(seen_guard_build(g) == 1 && is(stats(g).state, "enforcing"),
+       "a filter is built");
     db.queries = 0;
     int wrong = 0, before = (int)stats(g).refused;
     for (long i = 0; i < 1000; i++)
@@ -103,14 +112,16 @@ static void basics(void)
        "an inserted key is found at once");
     ok(erase(g, 7) == 1 && get(g, 7) == 0 && erase(g, 7) == 0, "a deleted one is not");
     seen_guard *other = open_guard("basics", false);
-    ok(is(stats(other).state, "enforcing") && get(other, 9) == 0 && stats(other).refused == 1,
+    ok(is(stats(other).state, "enforcing") && get(other, 9) == 0 &&
+           stats(other).refused == 1,
        "another process uses the same filter");
     insert(g, 9);
     ok(get(other, 9) == 1, "and sees a key that the first has added, at once");
     db.fail = SEEN_EIO;
     ok(get(g, 4) == SEEN_EIO && get(g, 11) == 0 && stats(g).db_errors == 1,
        "a database that fails is an error for keys that may exist, not for others");
-    ok(insert(g, 13) == SEEN_EIO && stats(g).in_flight == 0, "a failed insert leaves no mark");
+    ok(insert(g, 13) == SEEN_EIO && stats(g).in_flight == 0,
+       "a failed insert leaves no mark");
     ok(seen_guard_build(g) == SEEN_EIO && is(stats(g).state, "enforcing") &&
            stats(g).build_errors == 1,
        "a build that fails leaves the filter in use");
@@ -161,7 +172,8 @@ static void building(void)
         kill(getpid(), SIGKILL);
     }
     wait(NULL);
-    ok(seen_guard_build(g) == 1 && seen_guard_build(writer) == 1, "built twice after a death");
+    ok(seen_guard_build(g) == 1 && seen_guard_build(writer) == 1,
+       "built twice after a death");
     db.row[10004] = true;
     ok(get(g, 10004) == 1, "what a dead process may have committed is in every filter");
     ok(stats(g).in_flight == 1, "and stays marked");
@@ -176,12 +188,14 @@ static void building(void)
     }
     wait(NULL);
     insert(writer, 10005);
-    ok(get(g, 10005) == 1 && is(stats(g).state, "enforcing"), "a builder that dies harms nobody");
+    ok(get(g, 10005) == 1 && is(stats(g).state, "enforcing"),
+       "a builder that dies harms nobody");
     ok(seen_guard_build(g) == 1 && lost(g) == 0, "and another takes over");
 
-    seen_key many[3] = { { "10006", 5 }, { "10007", 5 }, { "10008", 5 } };
+    seen_key many[3] = {{"10006", 5}, {"10007", 5}, {"10008", 5}};
     seen_guard_write *w;
-    ok(seen_guard_begin(g, many, 3, &w) == 0 && stats(g).in_flight == 4, "three keys in one write");
+    ok(seen_guard_begin(g, many, 3, &w) == 0 && stats(g).in_flight == 4,
+       "three keys in one write");
     db.row[10006] = db.row[10007] = db.row[10008] = true;
     seen_guard_end(w, SEEN_GUARD_UNKNOWN, 0);
     ok(stats(g).in_flight == 4 && stats(g).doubts == 1 && lost(g) == 0,
@@ -198,13 +212,15 @@ static void growth(void)
     seen_guard *g = open_tagged("growth", false, NULL, SEEN_GUARD_BACKGROUND);
     for (int i = 0; i < 500 && !is(stats(g).state, "enforcing"); i++)
         usleep(10000);
-    ok(is(stats(g).state, "enforcing"), "the background thread builds the first filter");
+    ok(is(stats(g).state, "enforcing"),
+       "the background thread builds the first filter");
     uint64_t first = stats(g).capacity;
     for (long i = 0; i < 15000; i++)
         insert(g, i);
     for (int i = 0; i < 500 && stats(g).capacity < 15000; i++)
         usleep(10000);
-    ok(stats(g).capacity >= 15000, "and larger ones as the table grows (%llu, then %llu keys)",
+    ok(stats(g).capacity >= 15000,
+       "and larger ones as the table grows (%llu, then %llu keys)",
        (unsigned long long)first, (unsigned long long)stats(g).capacity);
     ok(lost(g) == 0, "with every key");
     for (long i = 0; i < 14000; i++)
@@ -258,8 +274,10 @@ static void trouble(void)
        "until one is built");
     seen_guard_close(late);
 
-    snprintf(cmd, sizeof cmd, "for f in %s/trouble.*; do printf xxxxxxxxxxxx > $f.new; mv "
-             "$f.new $f; done", dir);
+    snprintf(cmd, sizeof cmd,
+             "for f in %s/trouble.*; do printf xxxxxxxxxxxx > $f.new; mv "
+             "$f.new $f; done",
+             dir);
     if (system(cmd))
         exit(2);
     late = open_guard("trouble", false);
@@ -294,16 +312,18 @@ static void trouble(void)
     seen_guard_build(g);
     seen_guard *other = open_tagged("trouble", false, "restored", 0);
     db.row[701] = true;
-    ok(is(stats(other).state, "stale") && get(other, 701) == 1, "nor one of another database");
+    ok(is(stats(other).state, "stale") && get(other, 701) == 1,
+       "nor one of another database");
     ok(is(stats(g).state, "foreign") && get(g, 701) == 1 && seen_guard_build(g) < 0,
        "and who still has the other one neither uses nor builds it");
     seen_guard_close(other);
     seen_guard_close(g);
 
     scribble("trouble", "not a control file", 0);
-    seen_guard_config config = { .path = path, .db = toy_adapter(&db) };
+    seen_guard_config config = {.path = path, .db = toy_adapter(&db)};
     snprintf(path, sizeof path, "%s/trouble", dir);
-    ok(seen_guard_open(&config, &g) < 0 && strstr(seen_guard_reason(), "not the control"),
+    ok(seen_guard_open(&config, &g) < 0 &&
+           strstr(seen_guard_reason(), "not the control"),
        "a file that is none of ours is left alone");
     config.path = "/nonexistent/guard";
     ok(seen_guard_open(&config, &g) < 0 && strstr(seen_guard_reason(), "No such"),
@@ -339,9 +359,10 @@ static void caching(void)
     get(g, 1);
     get(g, 2);
     db.queries = 0;
-    seen_guard_bytes v = { NULL, 0 };
-    ok(seen_guard_get(g, "1", 1, &v) == 1 && v.len == 2 && memcmp(v.data, "v1", 2) == 0 &&
-           get(g, 2) == 0 && db.queries == 0 && stats(g).hits == 1 && stats(g).markers == 1,
+    seen_guard_bytes v = {NULL, 0};
+    ok(seen_guard_get(g, "1", 1, &v) == 1 && v.len == 2 &&
+           memcmp(v.data, "v1", 2) == 0 && get(g, 2) == 0 && db.queries == 0 &&
+           stats(g).hits == 1 && stats(g).markers == 1,
        "values and absences are answered by the cache");
     free(v.data);
     insert(g, 2);
@@ -374,11 +395,13 @@ static void caching(void)
     insert(writer, 62);
     memcpy(cache.entry, old, sizeof old);
     cache.server = 2;
-    ok(get(g, 62) == 1, "a cache server that came back with old entries is not believed");
+    ok(get(g, 62) == 1,
+       "a cache server that came back with old entries is not believed");
 
     cache.fail = SEEN_EIO;
     db.queries = 0;
-    ok(get(g, 1) == 1 && get(g, 3) == 0 && db.queries == 2 && stats(g).cache_errors >= 2,
+    ok(get(g, 1) == 1 && get(g, 3) == 0 && db.queries == 2 &&
+           stats(g).cache_errors >= 2,
        "without a cache the database answers");
     cache.fail = 0;
     memset(cache.entry, 0, sizeof cache.entry);
@@ -387,16 +410,32 @@ static void caching(void)
     db.fail = 0;
     ok(rc == SEEN_EIO && get(g, 1) == 1, "an error is not cached, and frees the lease");
     /* Another process holds the lease and has died. */
-    uint64_t server;
-    char key[80];
-    for (int e = 0; e < 30; e++)
-        toy_cache_get(&cache, key, (size_t)sprintf(key, "%d:4", e), 99, 0, NULL, &server);
+    get(g, 4);
+    for (int i = 0; i < TOY_ENTRIES; i++)
+        if (strstr(cache.entry[i].key, ":4"))
+            strcpy(cache.entry[i].text, "Lsomebody");
     db.row[4] = true;
     ok(get(g, 4) == 1, "a lease whose holder is gone is waited for, but not forever");
     seen_guard_close(writer);
     seen_guard_close(g);
 
-    g = open_tagged("unmarked", true, NULL, SEEN_GUARD_NO_FILTER | SEEN_GUARD_NO_MARKERS);
+    char path[200];
+    snprintf(path, sizeof path, "%s/cached", dir);
+    unlink(path);
+    memset(cache.entry, 0, sizeof cache.entry);
+    g = open_tagged("cached", true, NULL, SEEN_GUARD_NO_FILTER);
+    get(g, 63);
+    get(g, 63);
+    seen_guard_close(g);
+    unlink(path);
+    db.row[63] = true;
+    g = open_tagged("cached", true, NULL, SEEN_GUARD_NO_FILTER);
+    ok(get(g, 63) == 1,
+       "a guard made anew does not believe what an earlier one cached");
+    seen_guard_close(g);
+
+    g = open_tagged("unmarked", true, NULL,
+                    SEEN_GUARD_NO_FILTER | SEEN_GUARD_NO_MARKERS);
     get(g, 70);
     db.queries = 0;
     get(g, 70);
@@ -461,7 +500,8 @@ static void flight(void)
     db.in_get = commit_then_ask;
     int first = get(hot, 900);
     pthread_join(second, NULL);
-    ok(first == 0 && found == 1, "nobody gets an answer that is older than the question");
+    ok(first == 0 && found == 1,
+       "nobody gets an answer that is older than the question");
     seen_guard_close(hot);
 }
 

@@ -18,9 +18,9 @@ typedef struct toy_db {
     pthread_mutex_t lock;
     _Atomic bool row[TOY_ROWS];
     _Atomic int queries, running, most_running;
-    int fail;                /* the code that every call returns, 0: works */
-    unsigned slow_us;        /* a query takes so long */
-    void (*in_get)(void *);  /* called after the row was looked up */
+    int fail;                        /* the code that every call returns, 0: works */
+    unsigned slow_us;                /* a query takes so long */
+    void (*in_get)(void *);          /* called after the row was looked up */
     void (*in_scan)(void *, long n); /* called at the n-th key of a scan, from 0 */
     void *arg;
 } toy_db;
@@ -57,7 +57,8 @@ static int toy_get(void *ctx, const void *key, size_t len, seen_guard_bytes *val
     return 1;
 }
 
-static int toy_insert(void *ctx, const void *key, size_t len, const void *v, size_t vlen)
+static int toy_insert(void *ctx, const void *key, size_t len, const void *v,
+                      size_t vlen)
 {
     toy_db *t = ctx;
     (void)v;
@@ -101,7 +102,7 @@ static int toy_scan(void *ctx, int (*each)(void *, const void *, size_t), void *
 
 static seen_guard_db toy_adapter(toy_db *t)
 {
-    return (seen_guard_db){ t, toy_get, toy_insert, toy_erase, toy_scan, NULL };
+    return (seen_guard_db){t, toy_get, toy_insert, toy_erase, toy_scan, NULL};
 }
 
 /* ---- a cache with a hundred entries ---- */
@@ -110,7 +111,7 @@ enum { TOY_ENTRIES = 100 };
 typedef struct toy_cache {
     pthread_mutex_t lock;
     struct toy_entry {
-        char key[64];
+        char key[80];
         char text[64]; /* as in Redis: V..., N, L... */
     } entry[TOY_ENTRIES];
     int fail;
@@ -188,7 +189,8 @@ static int toy_cache_fill(void *ctx, const void *key, size_t len, uint64_t token
     char text[64] = "N";
     (void)ttl_ms;
     if (value)
-        snprintf(text, sizeof text, "V%.*s", (int)value->len, (const char *)value->data);
+        snprintf(text, sizeof text, "V%.*s", (int)value->len,
+                 (const char *)value->data);
     return toy_cache_set(ctx, key, len, token, text);
 }
 
@@ -213,7 +215,7 @@ static int toy_cache_drop(void *ctx, const void *key, size_t len)
 
 static seen_guard_cache toy_cache_adapter(toy_cache *c)
 {
-    return (seen_guard_cache){ c, toy_cache_get, toy_cache_fill, toy_cache_release,
-                               toy_cache_drop, NULL };
+    return (seen_guard_cache){
+        c, toy_cache_get, toy_cache_fill, toy_cache_release, toy_cache_drop, NULL};
 }
 #endif

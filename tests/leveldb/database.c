@@ -55,12 +55,14 @@ static void counts(void)
         note("%s keys, reads for %d absent: none %llu, builtin %llu, ours %llu", which,
              ASKED, (unsigned long long)none.absent, (unsigned long long)builtin.absent,
              (unsigned long long)ours.absent);
-        ok(ours.absent * (hashed ? 2 : 8) <= builtin.absent && none.absent > ASKED * 9 / 10,
+        ok(ours.absent * (hashed ? 2 : 8) <= builtin.absent &&
+               none.absent > ASKED * 9 / 10,
            "%s absent keys cost at most 1/%d of the builtin's reads", which,
            hashed ? 2 : 8);
-        long theirs = store_bytes(path_of("builtin")), own = store_bytes(path_of("ours"));
-        ok(own <= theirs && theirs > 0, "at equal space: tables of %ld bytes, builtin %ld",
-           own, theirs);
+        long theirs = store_bytes(path_of("builtin")),
+             own = store_bytes(path_of("ours"));
+        ok(own <= theirs && theirs > 0,
+           "at equal space: tables of %ld bytes, builtin %ld", own, theirs);
         ok(ours.present == none.present && ours.found == ASKED,
            "%s present keys cost exactly what they cost without a filter (%llu)", which,
            (unsigned long long)ours.present);
@@ -80,17 +82,19 @@ static void interchange(void)
     build("twin", seen_leveldb_policy_builtin(10), 0);
     build("twin-of", leveldb_filterpolicy_create_bloom(10), 0);
     char cmd[1200];
-    snprintf(cmd, sizeof cmd, "cat '%s'/twin/*.ldb | cksum > '%s'/a; cat '%s'/twin-of/*.ldb"
-             " | cksum > '%s'/b; cmp '%s'/a '%s'/b", dir, dir, dir, dir, dir, dir);
+    snprintf(cmd, sizeof cmd,
+             "cat '%s'/twin/*.ldb | cksum > '%s'/a; cat '%s'/twin-of/*.ldb"
+             " | cksum > '%s'/b; cmp '%s'/a '%s'/b",
+             dir, dir, dir, dir, dir, dir);
     ok(system(cmd) == 0, "tables written in the builtin's form are the builtin's, byte "
-       "for byte");
+                         "for byte");
     cost a = ask("twin", leveldb_filterpolicy_create_bloom(10), 0);
     cost b = ask("twin-of", seen_leveldb_policy_builtin(10), 0);
     ok(a.found == ASKED && b.found == ASKED && a.absent == b.absent &&
            a.absent < ASKED / 5 && a.present == b.present,
        "each reads the other's database, with the same %llu reads",
        (unsigned long long)a.absent);
-    static const int bits[] = { 0, 1, 5, 44, 100 };
+    static const int bits[] = {0, 1, 5, 44, 100};
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         store s;
         uint64_t reads;
@@ -126,7 +130,8 @@ static void churn(void)
        "overwritten keys are found, deleted ones not, before compaction");
     store_close(&s);
     store_open(&s, path_of("churn"), seen_leveldb_policy(16));
-    ok(store_ask(&s, 0, 60000, 60000, 0, &reads) == 50000, "the same after reopening, "
+    ok(store_ask(&s, 0, 60000, 60000, 0, &reads) == 50000,
+       "the same after reopening, "
        "with another number of bits");
     leveldb_compact_range(s.db, NULL, 0, NULL, 0);
     ok(store_ask(&s, 0, 60000, 60000, 0, &reads) == 50000, "and after compaction");
@@ -134,9 +139,10 @@ static void churn(void)
     /* Odd keys: empty, with NUL, long, high bytes. */
     char *big = malloc(1 << 20);
     memset(big, 0xff, 1 << 20);
-    const struct { const char *p; size_t n; } odd[] = {
-        { "", 0 }, { "\0", 1 }, { "a\0b", 3 }, { "\xff\xfe", 2 }, { big, 1 << 20 }
-    };
+    const struct {
+        const char *p;
+        size_t n;
+    } odd[] = {{"", 0}, {"\0", 1}, {"a\0b", 3}, {"\xff\xfe", 2}, {big, 1 << 20}};
     for (size_t i = 0; i < 5; i++)
         leveldb_put(s.db, s.put, odd[i].p, odd[i].n, "x", 1, &err);
     die_if(err, "put");
@@ -182,7 +188,8 @@ static void crash(void)
     close(pipes[0]);
     store s;
     store_open(&s, path_of("crash"), seen_leveldb_policy(10));
-    ok(promised >= 120000 && store_ask(&s, 0, promised, promised, 0, &reads) == promised,
+    ok(promised >= 120000 &&
+           store_ask(&s, 0, promised, promised, 0, &reads) == promised,
        "after kill -9 of the writer every one of its %llu keys is found",
        (unsigned long long)promised);
     store_ask(&s, 1, 20000, promised, 0, &reads);

@@ -19,8 +19,8 @@ static _Atomic uint64_t reads_counted;
 
 /* By its bare name: with 64-bit offsets the header would call it pread64. */
 ssize_t counting_pread(int fd, void *buf, size_t n, long at) __asm__("pread");
-__attribute__((visibility("default"))) ssize_t counting_pread(int fd, void *buf, size_t n,
-                                                              long at)
+__attribute__((visibility("default"))) ssize_t counting_pread(int fd, void *buf,
+                                                              size_t n, long at)
 {
     reads_counted++;
     return syscall(SYS_pread64, fd, buf, n, at);
@@ -28,7 +28,8 @@ __attribute__((visibility("default"))) ssize_t counting_pread(int fd, void *buf,
 
 /* C++'s leveldb::EnvPosixTestHelper::SetReadOnlyMMapLimit(int), once, before the
  * first database is opened. */
-void set_mmap_limit(int) __asm__("_ZN7leveldb18EnvPosixTestHelper20SetReadOnlyMMapLimitEi");
+void set_mmap_limit(int) __asm__(
+    "_ZN7leveldb18EnvPosixTestHelper20SetReadOnlyMMapLimitEi");
 
 typedef struct store {
     leveldb_options_t *options;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(uint64_t i) { return seen_hash_seeded(1, &i, sizeof i); }
+static uint64_t hash_of(uint64_t i)
+{
+    return seen_hash_seeded(1, &i, sizeof i);
+}
 
 /* The builtin's length for N keys at B bits a key. */
 static size_t builtin_len(size_t n, size_t b)
@@ -18,24 +21,24 @@ static size_t builtin_len(size_t n, size_t b)
 
 int main(void)
 {
-    static const unsigned bits[] = { 0, 2, 3, 5, 8, 10, 12, 16, 24, 40, 1000 };
-    static const size_t counts[] = { 1,  2,  3,  7,   8,   20,   31,   35,   36,    37,
-                                     48, 55, 60, 61,  62,  63,   64,   65,   66,    100,
-                                     300, 1000, 5000, 30000 };
+    static const unsigned bits[] = {0, 2, 3, 5, 8, 10, 12, 16, 24, 40, 1000};
+    static const size_t counts[] = {1,  2,  3,  7,   8,   20,   31,   35,
+                                    36, 37, 48, 55,  60,  61,   62,   63,
+                                    64, 65, 66, 100, 300, 1000, 5000, 30000};
     uint64_t *h = malloc(30000 * sizeof *h);
     bool all_in = true, fits = true;
     unsigned salts = 0;
     for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-            size_t n = counts[c], room = table_filter_size(n, bits[b]);
+            size_t n = counts[c], room = sn_table_filter_size(n, bits[b]);
             for (size_t i = 0; i < n; i++)
                 h[i] = hash_of(c * 100000 + i);
             uint8_t *f = malloc(room);
-            size_t len = table_filter_build(h, n, bits[b], f);
+            size_t len = sn_table_filter_build(h, n, bits[b], f);
             uint8_t *exact = malloc(len); /* so that ASan sees a read behind it */
             memcpy(exact, f, len);
             for (size_t i = 0; i < n; i++)
-                all_in &= table_filter_has(exact, len, h[i]);
+                all_in &= sn_table_filter_has(exact, len, h[i]);
             fits &= len <= room && exact[0] >= 1 &&
                     (bits[b] < 2 || bits[b] > 40 || len <= builtin_len(n, bits[b]));
             salts += exact[1] > salts ? exact[1] - salts : 0;
@@ -54,10 +57,10 @@ int main(void)
             uint8_t f[256];
             for (size_t i = 0; i < 36; i++)
                 h[i] = hash_of(block * 1000 + i);
-            size_t len = table_filter_build(h, 36, b, f);
+            size_t len = sn_table_filter_build(h, 36, b, f);
             expect += 100 * pow(0.5, f[0]);
             for (size_t i = 0; i < 100; i++)
-                hits += table_filter_has(f, len, hash_of(block * 1000 + 500 + i));
+                hits += sn_table_filter_has(f, len, hash_of(block * 1000 + 500 + i));
         }
         ok(fabs(hits - expect) <= 6 * sqrt(expect),
            "36 keys at %u bits: %.0f of 100,000 absent keys pass, %.0f expected", b,
@@ -68,15 +71,15 @@ int main(void)
     for (size_t i = 0; i < 40; i++)
         h[i] = hash_of(i / 4);
     uint8_t f[256];
-    size_t len = table_filter_build(h, 40, 10, f);
+    size_t len = sn_table_filter_build(h, 40, 10, f);
     ok(f[0] == 8 || f[0] == 9, "equal hashes are one equation, not a contradiction");
     bool in = true;
     for (size_t i = 0; i < 40; i++)
-        in &= table_filter_has(f, len, h[i]);
+        in &= sn_table_filter_has(f, len, h[i]);
     ok(in, "and all of them are found");
 
-    uint8_t empty[1] = { 0 };
-    ok(table_filter_has(empty, 0, 1) && table_filter_has(empty, 1, 1),
+    uint8_t empty[1] = {0};
+    ok(sn_table_filter_has(empty, 0, 1) && sn_table_filter_has(empty, 1, 1),
        "bytes too short to be a filter match");
     uint64_t x = 1;
     unsigned yes = 0;
@@ -87,12 +90,13 @@ int main(void)
             junk[i] = (uint8_t)((x = hash_of(x)) >> 24);
         if (n)
             junk[0] &= x & 1 ? 0x3f : 0xff;
-        yes += table_filter_has(junk, n, x);
+        yes += sn_table_filter_has(junk, n, x);
         free(junk);
     }
     ok(yes > 0, "20000 random byte strings are asked without harm");
-    uint8_t newer[20] = { 33 };
-    ok(table_filter_has(newer, sizeof newer, 5), "a filter of a later version matches");
+    uint8_t newer[20] = {33};
+    ok(sn_table_filter_has(newer, sizeof newer, 5),
+       "a filter of a later version matches");
     free(h);
     return done();
 }

@@ -25,7 +25,8 @@ int main(void)
         return 2;
     close(fd);
 
-    ok(put("", 0, &l, why) == 0 && !exact_list_has(&l, "", 0) && !exact_list_has(&l, "a", 1),
+    ok(put("", 0, &l, why) == 0 && !exact_list_has(&l, "", 0) &&
+           !exact_list_has(&l, "a", 1),
        "an empty list holds nothing, not even the empty key");
     exact_list_close(&l);
     ok(put("\na\nab\n", 6, &l, why) == 0 && exact_list_has(&l, "", 0) &&
@@ -35,7 +36,8 @@ int main(void)
            !exact_list_has(&l, "abc", 3),
        "neighbours, longer keys and two lines at once are not in it");
     exact_list_close(&l);
-    ok(put("b\na\n", 4, &l, why) < 0 && strstr(why, "line 2"), "an unsorted list is refused");
+    ok(put("b\na\n", 4, &l, why) < 0 && strstr(why, "line 2"),
+       "an unsorted list is refused");
     ok(put("a\nb", 3, &l, why) == 0 && exact_list_has(&l, "b", 1),
        "the last line needs no end");
     exact_list_close(&l);
@@ -56,11 +58,13 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < 31000; i++) {
         int n = sprintf(line, "%d", i);
-        wrong += exact_list_has(&l, line, (size_t)n) != (i >= 3 && i <= 30000 && i % 3 == 0);
+        wrong +=
+            exact_list_has(&l, line, (size_t)n) != (i >= 3 && i <= 30000 && i % 3 == 0);
     }
     ok(wrong == 0, "each of 31000 numbers is answered rightly");
     exact_list_close(&l);
-    ok(exact_list_open(&l, "/nonexistent/list", why, sizeof why) < 0 && strstr(why, "No such"),
+    ok(exact_list_open(&l, "/nonexistent/list", why, sizeof why) < 0 &&
+           strstr(why, "No such"),
        "a missing list is an error with its reason");
     unlink(path);
     free(text);

@@ -1,6 +1,7 @@
 /* make_filter.c - for tests: lines of standard input to a filter file.
  *
- *     make_filter FILE [ERROR]    ERROR: 1e-6; 1: a single bit, which holds everything */
+ *     make_filter FILE [ERROR]    ERROR: 1e-6; 1: a single bit, which holds everything
+ */
 #include <seen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,9 @@ int main(int argc, char **argv)
             hash = realloc(hash, (keys_room = 2 * keys_room + 64) * sizeof *hash);
         hash[keys++] = seen_hash_seeded(0, line, (size_t)n - (line[n - 1] == '\n'));
     }
-    seen_spec spec = { .keys = keys, .error = argc > 2 ? atof(argv[2]) : 1e-6 };
+    seen_spec spec = {.keys = keys, .error = argc > 2 ? atof(argv[2]) : 1e-6};
     if (spec.error == 1)
-        spec = (seen_spec){ .kind = SEEN_CLASSIC, .bits = 1, .probes = 1 };
+        spec = (seen_spec){.kind = SEEN_CLASSIC, .bits = 1, .probes = 1};
     if (argc < 2 || seen_new(&spec, &f) < 0) {
         fprintf(stderr, "make_filter: %s\n", seen_reason());
         return 2;
