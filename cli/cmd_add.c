@@ -112,6 +112,7 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
     if (j.words.n && p.at < argc)
         kit_usage(&p, "--word or FILEs, not both");
     j.s = store_open(name, STORE_CHANGE);
+    uint64_t before = j.s->filter ? seen_added(j.s->filter) : 0;
     if (j.words.n) {
         bool *dup = kit_alloc(j.words.n);
         arena words = {0};
@@ -137,7 +138,8 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
         kit_progress_end();
         feed_close(f);
     }
-    if (j.changed || j.s->ops)
+    /* A cuckoo filter keeps a copy of a key that it had already. */
+    if (j.changed || j.s->ops || (j.s->filter && seen_added(j.s->filter) != before))
         store_save(j.s);
     if (j.stats)
         fprintf(stderr, "%llu in, %llu %s\n", (unsigned long long)j.lines,

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Filters that remove, and the plan that chooses among all kinds.
+. "$(dirname "$0")/tap.sh"
+
+seq 1 100000 >first
+seq 100001 200000 >second
+ok "a filter that removes" seen new -r -n 100000 -e 0.001 r.seen
+same "is a cuckoo filter" cuckoo "$(seen info r.seen | sed -n 's/^  kind *\([a-z]*\).*/\1/p')"
+ok "takes keys" seen add r.seen first
+same "finds them all" "" "$(seen has -v r.seen first)"
+for generation in 1 2 3; do
+    seen rm r.seen first && seen add r.seen second && seen rm r.seen second &&
+        seen add r.seen first || echo "not ok - generation $generation"
+done
+same "after three turnovers all are still found" 100000 "$(seen has -c r.seen first)"
+wrong=$(seen has -c r.seen second)
+ok "and the removed ones are gone ($wrong of 100000 by error)" test "$wrong" -lt 150
+ok "a key given twice stays until it is removed twice" sh -c '
+    seen add --word twice r.seen && seen add --word twice r.seen &&
+    seen rm --word twice r.seen && seen has -q --word twice r.seen &&
+    seen rm --word twice r.seen && ! seen has -q --word twice r.seen'
+got=0
+seen rm --word never r.seen || got=$?
+same "removing what is not there says so" 1 $got
+ok "grown to four times its size it still removes" sh -c '
+    seq 1 400000 >many && seen add r.seen many && seen rm r.seen first &&
+    test -z "$(seen has -v r.seen many)" && seen rm r.seen many &&
+    test $(seen has -c r.seen many) = 0 || test $? = 1'
+
+choice() { seen plan --no-time --json "$@" | sed -n 's/.*"choice": "\([a-z]*\)".*/\1/p'; }
+same "plan: line, if keys come one by one" line "$(choice -n 10M -e 0.01)"
+same "plan: cuckoo, if they are removed" cuckoo "$(choice -n 10M -e 0.01 -r)"
+same "plan: ribbon, if all are known" ribbon "$(choice -n 10M -e 0.01 --static)"
+same "plan: ribbon, for two billion in 500 MB" ribbon "$(choice -n 2G -m 500MB --static)"
+same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
+ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would take" &&
+    seen plan -n 200k --json | grep -c "\"ns\": [0-9]" | grep -qx 6'
+finish
