@@ -5,6 +5,8 @@
 #include "seen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { OPT_JSON = 300 };
 
@@ -13,16 +15,26 @@ static const kit_option options[] = {
     {0},
 };
 
+static const char *yes(const seen_format *f, unsigned can)
+{
+    return f->can & can ? "yes" : "-";
+}
+
 static void row(const seen_format *f)
 {
-    printf("%-21s %c a%c n%c w%c r%c  %s\n", f->name,
-           f->can & SEEN_FORMAT_KNOWN ? '*' : ' ', f->can & SEEN_FORMAT_ADD ? '+' : '-',
-           f->can & SEEN_FORMAT_NEW ? '+' : '-', f->can & SEEN_FORMAT_WRITE ? '+' : '-',
-           f->can & SEEN_FORMAT_REMOVE ? '+' : '-', f->about);
+    printf("%-20s %-5s %-4s %-4s %-5s %-6s %s\n", f->name, yes(f, SEEN_FORMAT_KNOWN),
+           yes(f, SEEN_FORMAT_ADD), yes(f, SEEN_FORMAT_NEW), yes(f, SEEN_FORMAT_WRITE),
+           yes(f, SEEN_FORMAT_REMOVE), f->about);
     if (*f->to_open)
-        printf("%-23sopens with %s\n", "", f->to_open);
+        printf("%-50sopened with %s\n", "", f->to_open);
     if (*f->to_make)
-        printf("%-23smade from %s\n", "", f->to_make);
+        printf("%-50smade from %s\n", "", f->to_make);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const seen_format *const *)a)->name,
+                  (*(const seen_format *const *)b)->name);
 }
 
 static int formats_main(const kit_command *self, int argc, char **argv)
@@ -35,11 +47,13 @@ static int formats_main(const kit_command *self, int argc, char **argv)
         json |= o == OPT_JSON;
     if (p.at != argc)
         kit_usage(&p, "no operands, please");
-    const seen_format *const *all = seen_formats(&n);
+    const seen_format *const *known = seen_formats(&n);
+    const seen_format **all = kit_alloc(n * sizeof *all);
+    memcpy(all, known, n * sizeof *all);
+    qsort(all, n, sizeof *all, by_name);
     if (!json)
-        printf("* recognised from its bytes; a added to, n made new, w written back, r "
-               "keys "
-               "removed\n\n");
+        printf("%-20s %-5s %-4s %-4s %-5s %s\n", "FORMAT", "SHOWS", "ADD", "NEW",
+               "WRITE", "REMOVE");
     for (size_t i = 0; i < n; i++) {
         if (!json) {
             row(all[i]);
@@ -57,6 +71,7 @@ static int formats_main(const kit_command *self, int argc, char **argv)
         kit_json_bool(&j, "remove", all[i]->can & SEEN_FORMAT_REMOVE);
         kit_json_close(&j, '}');
     }
+    free(all);
     return 0;
 }
 
