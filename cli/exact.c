@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TAG_BITS = 20, AHEAD = 24 };
+enum { TAG_BITS = 20, AHEAD = 64 };
 #define TAG_MASK (((uint64_t)1 << TAG_BITS) - 1)
 
 /* One input: what to open, and where its bytes are in the order of all bytes. */
@@ -311,7 +311,7 @@ static void first_pass(exact *x)
                 spec = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8,
                                    .probes = 4, .seed = x->seed};
             x->first = sizing_make(&spec);
-            seen_spec few = {.keys = spec.keys / 8 + 1000, .error = 0.01, .seed = x->seed};
+            seen_spec few = {.keys = spec.keys / 4 + 1000, .error = 0.01, .seed = x->seed};
             if (spec.bits)
                 few = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8, .probes = 5,
                                   .seed = x->seed};

@@ -85,7 +85,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
         done = at[taken];
         /* A key that is already in needs no room: a full filter still says so. */
         if (taken < offer || sn_room(l) == 0) {
-            if (f->flags & SEEN_FIXED && !multiset) {
+            if (!multiset) {
                 l->twin->has(l, h + done, 1, hit);
                 if (hit[0]) {
                     dup[done++] = true;
