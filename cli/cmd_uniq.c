@@ -33,7 +33,8 @@ static const kit_option options[] = {
     OPTION_REDIS_MODULE,
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
-     "dropped. Reads files twice and copies pipes to TMPDIR."},
+     "dropped. Reads files twice, or three times if they are larger than half of the "
+     "machine's memory, and copies pipes to TMPDIR."},
     {'e', "error", "P",
      "Take a filter that drops a new line with probability at most P (0.001, 0.1%), in "
      "a few bits a line, instead of 64-bit fingerprints."},

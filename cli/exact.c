@@ -2,18 +2,22 @@
  *
  * First pass: a filter of some 8 bits a line says "certainly new" or "perhaps seen";
  * the hashes of the latter go to a second, small filter. Second pass: a line that the
- * second filter does not know occurs once and is printed. The others, those with
- * repeats and a few strangers, are looked up in a table of where lines begin, and
- * compared byte by byte with what stands there. So memory is that of the filters and 8
- * to 10 bytes for each line that has repeats.
+ * second filter does not know occurs once. The others, those with repeats and a few
+ * strangers, are looked up in a table of where lines begin, and compared byte by byte
+ * with what stands there. So memory is that of the filters and 8 to 10 bytes for each
+ * line that has repeats.
  *
- * If the table would outgrow its budget, the second pass is made several times, each
- * for a part of the hashes, noting repeats in a bitmap on disk, and a last pass prints.
- * Pipes and packed files are copied to TMPDIR in the first pass. Files are mapped for
- * comparing: the system may count their pages as ours, but can take them back. */
+ * Comparing jumps all over the files, which are mapped: the system counts pages that
+ * were touched as ours, and takes them back when it needs them. In files larger than
+ * half of the machine's memory jumping would mean reading from disk each time;
+ * comparisons are therefore put off (putoff.c), made in the order of the file, and noted
+ * in one bit a line, and a third pass prints. If the table would outgrow its budget, the second pass is made several times,
+ * each for a part of the hashes. Pipes and packed files are copied to TMPDIR in the
+ * first pass. */
 #include "json.h"
 #include "output.h"
 #include "progress.h"
+#include "putoff.h"
 #include "say.h"
 #include "source.h"
 #include "uniq.h"
@@ -51,7 +55,10 @@ typedef struct exact {
     seen_filter *first, *again; /* lines; lines that perhaps have repeats */
     uint64_t *slot, slots, used; /* (offset + 1) << TAG_BITS | tag of the hash */
     arena words;
-    uint64_t lines;
+    uint64_t lines, bytes;
+    uint8_t *notes;   /* one bit a line: it occurred before */
+    size_t notes_len;
+    putoff *later;    /* comparisons put off, or NULL */
 } exact;
 
 /* ---- inputs -------------------------------------------------------------------------- */
@@ -141,6 +148,7 @@ static void map_sources(exact *x)
         if (s->spool < 0)
             close(fd);
     }
+    x->bytes = at;
     if (at >= (uint64_t)1 << (64 - TAG_BITS))
         kit_die("inputs of more than 16 TB are too large for -x");
 }
@@ -259,15 +267,70 @@ static bool look_up(exact *x, uint64_t h, seen_key key, uint64_t offset)
     return false;
 }
 
+/* The same without comparing: *FIRST is where a line with this tag begins, which is
+ * nearly always an equal one. */
+static bool look_up_tag(exact *x, uint64_t h, uint64_t offset, uint64_t *first)
+{
+    uint64_t at = home_of(h, x->slots), tag = h & TAG_MASK;
+    for (; x->slot[at]; at = at + 1 == x->slots ? 0 : at + 1)
+        if ((x->slot[at] & TAG_MASK) == tag) {
+            *first = (x->slot[at] >> TAG_BITS) - 1;
+            return true;
+        }
+    x->slot[at] = (offset + 1) << TAG_BITS | tag;
+    if (++x->used > x->slots / 8 * 7)
+        double_table(x);
+    return false;
+}
+
+/* ---- comparisons put off ------------------------------------------------------------- */
+
+static bool later_equal(void *ctx, uint64_t first, seen_key key)
+{
+    return equal(ctx, first, key);
+}
+
+static const void *later_where(void *ctx, uint64_t first)
+{
+    const source *s;
+    return locate(ctx, first, &s);
+}
+
+static void later_note(void *ctx, uint64_t line)
+{
+    exact *x = ctx;
+    x->notes[line / 8] |= (uint8_t)(1 << line % 8);
+}
+
+/* A tag that meant another line: look up anew, in order, and compare at once. */
+static void later_stranger(void *ctx, uint64_t line, uint64_t offset, seen_key key)
+{
+    exact *x = ctx;
+    if (look_up(x, feed_hash(x->seed, key), key, offset))
+        later_note(x, line);
+}
+
+/* The pages of the files that comparing has touched are given back. */
+static void later_done(void *ctx)
+{
+    exact *x = ctx;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->src[i].map)
+            madvise((void *)(uintptr_t)x->src[i].map, x->src[i].len, MADV_DONTNEED);
+}
+
+static const putoff_calls later_calls = {later_equal, later_where, later_note,
+                                         later_stranger, later_done};
+
 /* ---- passes --------------------------------------------------------------------------- */
 
-static feed *open_feed(exact *x, bool again, char ***paths)
+static feed *open_feed(exact *x, bool again, bool hash, char ***paths)
 {
     uniq *u = x->u;
     *paths = kit_alloc(x->n * sizeof **paths);
     for (size_t i = 0; i < x->n; i++)
         (*paths)[i] = (char *)(again ? path_of(x->src + i) : x->src[i].name);
-    feed_spec spec = {.files = *paths, .nfiles = x->n, .keys = u->keys, .hash = true,
+    feed_spec spec = {.files = *paths, .nfiles = x->n, .keys = u->keys, .hash = hash,
                       .seed = x->seed, .threads = u->threads, .raw = again};
     return feed_open(&spec);
 }
@@ -296,7 +359,7 @@ static uint64_t guess_lines(const exact *x, const feed *f, const batch *b)
 static void first_pass(exact *x)
 {
     char **paths;
-    feed *f = open_feed(x, false, &paths);
+    feed *f = open_feed(x, false, true, &paths);
     uint64_t *some = NULL;
     size_t room = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
@@ -340,9 +403,10 @@ static void first_pass(exact *x)
 }
 
 /* Marks in b->dup the lines that occurred before, of those whose hash is in part PART
- * of PARTS; SURE and AT are room for a batch. */
-static void judge(exact *x, batch *b, unsigned part, unsigned parts, bool *perhaps,
-                  uint32_t *at)
+ * of PARTS, or puts that off. FIRST_LINE is the number of the batch's first line;
+ * PERHAPS and AT are room for a batch. */
+static void judge(exact *x, batch *b, unsigned part, unsigned parts, uint64_t first_line,
+                  bool *perhaps, uint32_t *at)
 {
     size_t m = 0;
     seen_has_hashes(x->again, b->hash, b->n, perhaps);
@@ -354,7 +418,7 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts, bool *perha
     for (size_t i = 0; i < m + AHEAD; i++) {
         if (i < m)
             __builtin_prefetch(x->slot + home_of(b->hash[at[i]], x->slots));
-        if (i >= AHEAD / 2 && i - AHEAD / 2 < m) {
+        if (!x->later && i >= AHEAD / 2 && i - AHEAD / 2 < m) {
             /* The slot has come: fetch the line it points to. */
             uint64_t h = b->hash[at[i - AHEAD / 2]];
             uint64_t word = x->slot[home_of(h, x->slots)];
@@ -368,12 +432,15 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts, bool *perha
         if (i < AHEAD)
             continue;
         size_t l = at[i - AHEAD];
-        uint64_t h = b->hash[l];
+        uint64_t h = b->hash[l], first;
         if (parts > 1 && (h >> 20) % parts != part)
             continue;
-        b->dup[l] = look_up(x, h, b->key[l],
-                            b->block.offset + (uint64_t)((const char *)b->line[l].data -
-                                                         b->block.data));
+        uint64_t offset = b->block.offset +
+                          (uint64_t)((const char *)b->line[l].data - b->block.data);
+        if (!x->later)
+            b->dup[l] = look_up(x, h, b->key[l], offset);
+        else if (look_up_tag(x, h, offset, &first))
+            putoff_add(x->later, first, first_line + l, offset, b->key[l]);
     }
 }
 
@@ -389,12 +456,11 @@ static void print(exact *x, batch *b)
     sink_lines(&u->out, b, u->repeated, true);
 }
 
-/* One pass with the table. Without NOTES it prints; with NOTES, one bit a line, it only
- * notes repeats there. */
-static void second_pass(exact *x, unsigned part, unsigned parts, uint8_t *notes)
+/* One pass with the table. Without notes it prints; with notes it only fills them. */
+static void second_pass(exact *x, unsigned part, unsigned parts)
 {
     char **paths;
-    feed *f = open_feed(x, true, &paths);
+    feed *f = open_feed(x, true, true, &paths);
     bool *perhaps = NULL;
     uint32_t *at = NULL;
     size_t room = 0;
@@ -405,15 +471,14 @@ static void second_pass(exact *x, unsigned part, unsigned parts, uint8_t *notes)
             perhaps = kit_grow(perhaps, room, sizeof *perhaps);
             at = kit_grow(at, room, sizeof *at);
         }
-        judge(x, b, part, parts, perhaps, at);
-        if (!notes)
+        judge(x, b, part, parts, line, perhaps, at);
+        if (!x->notes)
             print(x, b);
-        for (size_t i = 0; notes && i < b->n; i++)
-            if (b->dup[i])
-                notes[(line + i) / 8] |= (uint8_t)(1 << (line + i) % 8);
         line += b->n;
         progress(x, f);
     }
+    if (x->later)
+        putoff_flush(x->later);
     if (!kit_stopped)
         feed_close(f);
     free(perhaps);
@@ -423,14 +488,14 @@ static void second_pass(exact *x, unsigned part, unsigned parts, uint8_t *notes)
         kit_die("an input file changed while it was read");
 }
 
-static void print_pass(exact *x, const uint8_t *notes)
+static void print_pass(exact *x)
 {
     char **paths;
-    feed *f = open_feed(x, true, &paths);
+    feed *f = open_feed(x, true, false, &paths);
     uint64_t line = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
         for (size_t i = 0; i < b->n; i++, line++)
-            b->dup[i] = notes[line / 8] >> line % 8 & 1;
+            b->dup[i] = x->notes[line / 8] >> line % 8 & 1;
         print(x, b);
     }
     if (!kit_stopped)
@@ -438,17 +503,22 @@ static void print_pass(exact *x, const uint8_t *notes)
     free(paths);
 }
 
-static uint8_t *map_notes(uint64_t lines)
+/* Room for the notes: on disk, unless they are few. */
+static void map_notes(exact *x)
 {
-    size_t len = lines / 8 + 1;
-    int fd = kit_temp_nameless();
-    if (fd < 0 || posix_fallocate(fd, 0, (off_t)len) != 0)
-        kit_die("no room for a temporary file of %zu bytes in TMPDIR", len);
-    uint8_t *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
+    size_t len = x->notes_len = x->lines / 8 + 1;
+    int fd = -1;
+    if (len > 16 << 20) {
+        fd = kit_temp_nameless();
+        if (fd < 0 || posix_fallocate(fd, 0, (off_t)len) != 0)
+            kit_die("no room for a temporary file of %zu bytes in TMPDIR", len);
+    }
+    x->notes = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                    fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+    if (x->notes == MAP_FAILED)
         kit_die("cannot map a temporary file: %s", strerror(errno));
-    close(fd);
-    return p;
+    if (fd >= 0)
+        close(fd);
 }
 
 static void check_unchanged(const exact *x)
@@ -480,31 +550,34 @@ void uniq_exact(uniq *u)
                            (uint64_t)(seen_error_predicted(x.again) * (double)x.lines);
         uint64_t slots = perhaps + perhaps / 3 + 1024;
         /* A table as large as all memory helps nobody. */
-        uint64_t budget = u->size.memory ? u->size.memory / 2
-                                         : (uint64_t)sysconf(_SC_PHYS_PAGES) *
-                                               (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+        uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+                           (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t budget = u->size.memory ? u->size.memory / 2 : machine / 4;
         unsigned parts = (unsigned)(slots * 8 / (budget + 1)) + 1;
-        if (parts == 1) {
-            new_table(&x, slots);
-            second_pass(&x, 0, 1, NULL);
-        } else {
-            uint8_t *notes = map_notes(x.lines);
-            if (!u->quiet)
-                kit_warn("repeated lines exceed the memory: reading %u times", parts + 2);
-            for (unsigned p = 0; p < parts && !kit_stopped; p++) {
-                free_table(&x);
-                new_table(&x, slots / parts + slots / parts / 8 + 1024);
-                second_pass(&x, p, parts, notes);
-            }
-            print_pass(&x, notes);
-            munmap(notes, x.lines / 8 + 1);
+        if (parts > 1 || x.bytes > machine / 2) {
+            map_notes(&x);
+            x.later = putoff_new(x.bytes, u->size.memory ? u->size.memory / 4 : 256 << 20,
+                                 &later_calls, &x);
         }
-        u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8;
+        if (parts > 1 && !u->quiet)
+            kit_warn("repeated lines exceed the memory: reading %u times", parts + 2);
+        for (unsigned p = 0; p < parts && !kit_stopped; p++) {
+            free_table(&x);
+            new_table(&x, parts == 1 ? slots : slots / parts + slots / parts / 8 + 1024);
+            second_pass(&x, p, parts);
+        }
+        if (x.notes && !kit_stopped)
+            print_pass(&x);
+        u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8 +
+                    x.notes_len + (x.later ? putoff_bytes(x.later) : 0);
         if (!kit_stopped)
             check_unchanged(&x);
     }
     kit_progress_end();
     free_table(&x);
+    putoff_free(x.later);
+    if (x.notes)
+        munmap(x.notes, x.notes_len);
     for (size_t i = 0; i < x.n; i++) {
         if (x.src[i].map)
             munmap((void *)(uintptr_t)x.src[i].map, x.src[i].len);
