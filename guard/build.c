@@ -5,9 +5,6 @@
  * dies leaves a number that nobody finishes; the next one takes another. */
 #include "guard_inside.h"
 
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,12 +69,21 @@ static int add_scanned(void *arg, const void *key, size_t len)
     return 0;
 }
 
+/* Slots that this build may free. */
+typedef struct decided {
+    size_t n;
+    struct {
+        control_slot *slot;
+        uint64_t owner;
+    } at[CONTROL_SLOTS];
+} decided;
+
 /* Adds the keys being written. What a process that is dead, or did not know the
  * outcome, has left for an hour is decided by now, in the database as in the cache,
  * and leaves its slot with this build. */
-static void add_in_flight(building *b, control_slot **old, size_t *n_old)
+static void add_in_flight(building *b, decided *d)
 {
-    time_t now = time(NULL);
+    uint32_t now = (uint32_t)time(NULL);
     for (size_t i = 0; i < CONTROL_SLOTS; i++) {
         control_slot *s = b->g->c->slot + i;
         uint64_t owner = s->owner;
@@ -86,12 +92,18 @@ static void add_in_flight(building *b, control_slot **old, size_t *n_old)
         b->hash[0] = s->hash;
         b->waiting = 1;
         add_waiting(b);
-        pid_t pid = (pid_t)(owner >> 32);
-        bool dead = pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH);
-        if (dead && (uint32_t)now - (uint32_t)owner > DOUBT_SECONDS &&
-            (uint32_t)now > (uint32_t)owner)
-            old[(*n_old)++] = s;
+        uint32_t since = (uint32_t)owner;
+        if (now > since && now - since > DOUBT_SECONDS && sn_control_is_doubt(owner)) {
+            d->at[d->n].slot = s;
+            d->at[d->n++].owner = owner;
+        }
     }
+}
+
+static void free_decided(decided *d)
+{
+    for (size_t i = 0; i < d->n; i++) /* unless somebody writes that key again */
+        atomic_compare_exchange_strong(&d->at[i].slot->owner, &d->at[i].owner, 0);
 }
 
 /* Swaps filter NUMBER into use; false if a writer could not add to it meanwhile. */
@@ -104,52 +116,62 @@ static bool publish(control *c, uint32_t number)
     return false;
 }
 
+/* Names NUMBER as the filter being built; the one in use is returned. */
+static uint32_t announce(control *c, uint32_t number)
+{
+    uint64_t w = c->word;
+    while (!atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
+        ;
+    return word_live(w);
+}
+
+/* Takes NUMBER back, if it still is the one being built. */
+static void withdraw(control *c, uint32_t number)
+{
+    uint64_t w = c->word;
+    while (word_next(w) == number)
+        if (atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
+            return;
+}
+
 /* One try with room for ROOM keys: 0, TOO_SMALL, GIVEN_UP or an error. */
-static int build_once(seen_guard *g, uint64_t room)
+static int build_once(seen_guard *g, uint64_t room, bool asked)
 {
     control *c = g->c;
     char name[4096];
-    control_slot **old = malloc(CONTROL_SLOTS * sizeof *old);
-    size_t n_old = 0;
-    uint32_t number = ++c->last, before = 0;
+    uint32_t number = ++c->last, before;
     building b = {.g = g, .number = number, .room = room};
-    if (!old)
+    decided *d = calloc(1, sizeof *d);
+    if (!d)
         return sn_guard_fail(SEEN_ENOMEM, "no memory");
     int rc = make_filter(g, number, room, &b.f);
+    if (rc < 0)
+        goto out;
+    before = announce(c, number);
+    /* Who suspends sets the flag, then the word: one of the two is seen. */
+    rc = c->suspended && !asked ? GIVEN_UP : 0;
     if (rc == 0) {
-        uint64_t w = c->word;
-        while (
-            !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
-            ;
-        before = word_live(w);
-        add_in_flight(&b, old, &n_old);
+        add_in_flight(&b, d);
         rc = g->config.db.scan(g->config.db.ctx, add_scanned, &b);
         add_waiting(&b);
-        seen_free(b.f);
-        if (rc == 0 && !publish(c, number))
-            rc = GIVEN_UP;
-        if (rc == 0) {
-            c->built = b.keys;
-            c->added = c->deleted = 0;
-            c->capacity = room;
-            for (size_t i = 0; i < n_old; i++)
-                sn_control_clear(old[i]);
-            sn_gate_name(&g->gate, before, name, sizeof name);
-            if (before)
-                unlink(name);
-        } else {
-            w = c->word;
-            while (
-                word_next(w) == number &&
-                !atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
-                ;
-        }
     }
+    seen_free(b.f);
+    if (rc == 0 && !publish(c, number))
+        rc = GIVEN_UP;
     if (rc != 0) {
-        sn_gate_name(&g->gate, number, name, sizeof name);
-        unlink(name);
+        withdraw(c, number);
+        goto out;
     }
-    free(old);
+    c->built = b.keys;
+    c->added = c->deleted = 0;
+    c->capacity = room;
+    free_decided(d);
+    number = before; /* the file to go */
+out:
+    sn_gate_name(&g->gate, number, name, sizeof name);
+    if (number)
+        unlink(name);
+    free(d);
     return rc;
 }
 
@@ -169,12 +191,15 @@ static void sweep(seen_guard *g)
         }
 }
 
-int seen_guard_build(seen_guard *g)
+/* ASKED: by the user, not by the thread. */
+static int build(seen_guard *g, bool asked)
 {
     control *c = g->c;
     if (!sn_guard_is_ours(g))
         return sn_guard_fail(SEEN_EMISMATCH, "%s now belongs to another database (tag)",
                              g->config.path);
+    if (asked)
+        c->suspended = 0;
     int lock = sn_control_lock_build(g->config.path), rc;
     if (lock < 0)
         return 0;
@@ -183,7 +208,7 @@ int seen_guard_build(seen_guard *g)
     known -= c->deleted < known ? c->deleted : known;
     if (room < 2 * known)
         room = 2 * known;
-    while ((rc = build_once(g, room)) == TOO_SMALL)
+    while ((rc = build_once(g, room, asked)) == TOO_SMALL)
         room *= 4;
     sn_control_unlock(lock);
     if (rc == 0) {
@@ -192,17 +217,21 @@ int seen_guard_build(seen_guard *g)
     }
     if (rc > 0)
         rc = sn_guard_fail(SEEN_EIO,
-                           "a writer could not add to the new filter, or the guard "
-                           "is being closed");
+                           "given up: a writer could not add to the new filter, "
+                           "or the guard is suspended or closed");
     g->n.build_errors++;
     return rc;
 }
 
+int seen_guard_build(seen_guard *g)
+{
+    return build(g, true);
+}
+
 void seen_guard_suspend(seen_guard *g)
 {
-    control *c = g->c;
-    c->why = WHY_SUSPENDED;
-    c->word = 0; /* a build under way is given up too: it may have missed keys */
+    g->c->suspended = 1;
+    g->c->word = 0; /* a build under way is given up too: it may have missed keys */
 }
 
 /* ---- in the background
@@ -214,7 +243,7 @@ static bool due(const seen_guard *g)
     if (!sn_guard_is_ours(g))
         return false;
     if (word_live(c->word) == 0)
-        return c->why != WHY_SUSPENDED;
+        return !c->suspended;
     uint64_t keys = c->built + c->added;
     return keys > c->capacity ||
            (double)c->deleted > g->config.worn * (double)keys + 100;
@@ -228,7 +257,7 @@ static void *background(void *arg)
     while (!g->stop) {
         pthread_mutex_unlock(&g->wake_lock);
         if (due(g)) {
-            int rc = seen_guard_build(g);
+            int rc = build(g, false);
             pause = rc > 0 ? 100 : rc == 0 ? 500 : pause < 30000 ? pause * 2 : 30000;
         }
         struct timespec t;

@@ -132,9 +132,25 @@ static uint64_t owner_now(uint32_t pid)
     return (uint64_t)pid << 32 | (uint32_t)t.tv_sec | 1; /* never 0 */
 }
 
-control_slot *sn_control_claim(control *c, uint64_t hash)
+bool sn_control_is_doubt(uint64_t owner)
+{
+    pid_t pid = (pid_t)(owner >> 32);
+    return owner && (pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH));
+}
+
+control_slot *sn_control_claim(control *c, uint64_t hash, bool *kept)
 {
     uint64_t owner = owner_now((uint32_t)getpid());
+    *kept = true;
+    for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
+        control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
+        uint64_t was = s->owner;
+        /* Its hour begins anew, so that no builder takes it from under us. */
+        if (was && s->hash == hash && sn_control_is_doubt(was) &&
+            atomic_compare_exchange_strong(&s->owner, &was, owner_now(0)))
+            return s;
+    }
+    *kept = false;
     for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
         control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
         uint64_t nobody = 0;

@@ -22,7 +22,7 @@
 enum { CONTROL_SLOTS = 1 << 16, CONTROL_WINDOW = 64 };
 
 /* Why there is no filter in use. */
-enum control_why { WHY_LOADING, WHY_STALE, WHY_LOST, WHY_SUSPENDED };
+enum control_why { WHY_LOADING, WHY_STALE, WHY_LOST };
 
 typedef struct control_slot {
     _Atomic uint64_t hash;
@@ -37,8 +37,9 @@ typedef struct control {
     _Atomic uint64_t word; /* filter in use << 32 | filter being built; 0: none */
     _Atomic uint32_t last; /* the last number given to a filter */
     _Atomic uint32_t why;
-    _Atomic uint64_t epoch;  /* part of all cache keys: changed, all is forgotten */
-    _Atomic uint64_t server; /* the cache server that the epoch is good for */
+    _Atomic uint32_t suspended; /* no background build until somebody asks for one */
+    _Atomic uint64_t epoch;     /* part of all cache keys: changed, all is forgotten */
+    _Atomic uint64_t server;    /* the cache server that the epoch is good for */
     _Atomic uint64_t built, added, deleted, capacity;
     _Atomic uint64_t tokens; /* leases given */
     _Alignas(4096) control_slot slot[CONTROL_SLOTS];
@@ -65,11 +66,15 @@ void sn_control_close(control *c);
 /* Takes LIVE out of use, if it still is in use. */
 void sn_control_drop_live(control *c, uint32_t live, enum control_why why);
 
-/* Marks HASH as being written; NULL if its neighbourhood is full. */
-control_slot *sn_control_claim(control *c, uint64_t hash);
+/* Marks HASH as being written; NULL if its neighbourhood is full. If it is marked
+ * already by a writer that died or did not know the outcome, that mark serves (*KEPT)
+ * and is not to be cleared. */
+control_slot *sn_control_claim(control *c, uint64_t hash, bool *kept);
 void sn_control_clear(control_slot *s);
 /* The write of S has an unknown outcome: stays marked, without an owner. */
 void sn_control_doubt(control_slot *s);
+/* Whether nobody will ever end the write of a slot with this OWNER. */
+bool sn_control_is_doubt(uint64_t owner);
 /* Whether somebody is writing HASH, or may have. */
 bool sn_control_writing(const control *c, uint64_t hash);
 

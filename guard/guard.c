@@ -255,7 +255,7 @@ int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes 
 
 void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
 {
-    static const char *const why[] = {"loading", "stale", "lost", "suspended"};
+    static const char *const why[] = {"loading", "stale", "lost"};
     const control *c = g->c;
     memset(s, 0, sizeof *s);
 #define COPY(field) s->field = g->n.field
@@ -266,7 +266,8 @@ void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
     s->generation = word_live(c->word);
     s->state = !sn_guard_is_ours(g) ? "foreign"
                : s->generation      ? "enforcing"
-                                    : why[c->why < 4 ? c->why : 0];
+               : c->suspended       ? "suspended"
+                                    : why[c->why < 3 ? c->why : 0];
     s->keys = c->built + c->added;
     s->deleted = c->deleted;
     s->capacity = c->capacity;

@@ -12,6 +12,7 @@ struct seen_guard_write {
     size_t n;
     struct write_key {
         control_slot *slot;
+        bool kept; /* the slot is an earlier, doubtful write's */
         char *key;
         size_t len;
     } at[];
@@ -25,11 +26,11 @@ static void forget(seen_guard_write *w)
 }
 
 /* Marks HASH; a full neighbourhood empties as the writes of others end. */
-static control_slot *mark(control *c, uint64_t hash)
+static control_slot *mark(control *c, uint64_t hash, bool *kept)
 {
     control_slot *s;
     int64_t end = sn_guard_now_ms() + 1000;
-    while (!(s = sn_control_claim(c, hash)) && sn_guard_now_ms() < end)
+    while (!(s = sn_control_claim(c, hash, kept)) && sn_guard_now_ms() < end)
         usleep(1000);
     return s;
 }
@@ -55,7 +56,7 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
         k->key = malloc(from->len + 1);
         if (!k->key) {
             rc = sn_guard_fail(SEEN_ENOMEM, "no memory");
-        } else if (!(k->slot = mark(g->c, hash))) {
+        } else if (!(k->slot = mark(g->c, hash, &k->kept))) {
             rc = sn_guard_fail(SEEN_EFULL, "too many keys are being written at once");
         } else {
             memcpy(k->key, from->data, from->len);
@@ -65,7 +66,7 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     }
     if (rc < 0) {
         for (size_t i = 0; i < w->n; i++)
-            if (w->at[i].slot)
+            if (w->at[i].slot && !w->at[i].kept)
                 sn_control_clear(w->at[i].slot);
         forget(w);
         return rc;
@@ -111,7 +112,7 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
     for (size_t i = 0; i < w->n; i++)
         if (outcome == SEEN_GUARD_UNKNOWN)
             sn_control_doubt(w->at[i].slot);
-        else
+        else if (!w->at[i].kept)
             sn_control_clear(w->at[i].slot);
     if (outcome == SEEN_GUARD_UNKNOWN)
         g->n.doubts++;

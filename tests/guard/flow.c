@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 static char dir[128];
+static unsigned wait_ms = 50; /* for a lease of somebody who is gone */
 static toy_db db = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static toy_cache cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .server = 1};
 
@@ -14,7 +15,6 @@ static void fresh(void)
 {
     memset(&db.row, 0, sizeof db.row);
     db.queries = db.most_running = db.fail = 0;
-    db.slow_us = 0;
     db.in_get = NULL;
     db.in_scan = NULL;
     memset(cache.entry, 0, sizeof cache.entry);
@@ -34,7 +34,7 @@ static seen_guard *open_tagged(const char *name, bool cached, const char *tag,
                                 .tag = tag,
                                 .db = toy_adapter(&db),
                                 .flags = flags,
-                                .wait_ms = 50};
+                                .wait_ms = wait_ms};
     if (cached)
         config.cache = toy_cache_adapter(&cache);
     if (seen_guard_open(&config, &g) < 0) {
@@ -178,6 +178,16 @@ static void building(void)
     ok(get(g, 10004) == 1, "what a dead process may have committed is in every filter");
     ok(stats(g).in_flight == 1, "and stays marked");
 
+    for (int i = 0; i < 100; i++) {
+        if (fork() == 0) {
+            begin(open_guard("building", false), 10004);
+            kill(getpid(), SIGKILL);
+        }
+        wait(NULL);
+    }
+    ok(insert(g, 10004) == 0 && stats(g).in_flight == 1 && get(g, 10004) == 1,
+       "a hundred deaths over one key take one mark");
+
     /* A builder dies in its scan. */
     if (fork() == 0) {
         seen_guard *child = open_guard("building", false);
@@ -295,11 +305,14 @@ static void trouble(void)
        "a writer that cannot reach the filter takes it out of use for all");
     seen_guard_build(g);
 
+    seen_guard *eager = open_tagged("trouble", false, NULL, SEEN_GUARD_BACKGROUND);
     seen_guard_suspend(g);
+    usleep(300000);
     db.row[600] = true; /* past the guard */
     ok(get(late, 600) == 1 && is(stats(late).state, "suspended"),
        "suspended: rows may be inserted past the guard");
     ok(seen_guard_build(g) == 1 && get(late, 600) == 1, "and are in the next filter");
+    seen_guard_close(eager);
     seen_guard_close(blind);
     seen_guard_close(late);
     seen_guard_close(g);
@@ -446,16 +459,24 @@ static void caching(void)
 /* ---- many at once ---- */
 
 static seen_guard *hot;
-static _Atomic int found;
+static _Atomic int found, asking;
 static void *ask_hot(void *arg)
 {
+    asking++;
     found += get(hot, (long)(intptr_t)arg) == 1;
     return NULL;
+}
+static void until_all_ask(void *arg)
+{
+    (void)arg;
+    while (asking < 32)
+        usleep(1000);
+    usleep(50000);
 }
 static void crowd(long key)
 {
     pthread_t t[32];
-    found = 0;
+    found = asking = 0;
     for (int i = 0; i < 32; i++)
         pthread_create(t + i, NULL, ask_hot, (void *)(intptr_t)key);
     for (int i = 0; i < 32; i++)
@@ -480,29 +501,82 @@ static void flight(void)
     fresh();
     db.row[800] = db.row[801] = true;
     hot = open_guard("hot", false);
-    db.slow_us = 100000;
+    db.in_get = until_all_ask;
     crowd(800);
-    ok(found == 32 && db.queries <= 3, "32 threads that want one key: %d queries",
+    ok(found == 32 && db.queries <= 8, "32 threads that want one key: %d queries",
        (int)db.queries);
     seen_guard_close(hot);
 
+    wait_ms = 20000;
     hot = open_tagged("hot2", true, NULL, SEEN_GUARD_NO_FILTER);
+    db.in_get = NULL;
     get(hot, 1); /* the first contact with the server */
     db.queries = 0;
-    db.slow_us = 20000;
+    db.in_get = until_all_ask;
     crowd(801);
     ok(found == 32 && db.queries == 1, "with a cache: %d query, also across processes",
        (int)db.queries);
     seen_guard_close(hot);
 
     hot = open_guard("hot", false);
-    db.slow_us = 0;
     db.in_get = commit_then_ask;
     int first = get(hot, 900);
     pthread_join(second, NULL);
     ok(first == 0 && found == 1,
        "nobody gets an answer that is older than the question");
     seen_guard_close(hot);
+}
+
+/* ---- everything at once, in threads ---- */
+
+static seen_guard *busy;
+static _Atomic int refused_wrongly, stop_all, built;
+static void *write_and_check(void *arg)
+{
+    long from = (long)(intptr_t)arg;
+    for (long i = 0; i < 1500 || built < 10; i++) {
+        long n = from + i % 700;
+        if (i >= 700 && i % 3 == 0)
+            erase(busy, n);
+        if (insert(busy, n) < 0 || get(busy, n) != 1)
+            refused_wrongly++;
+    }
+    return NULL;
+}
+static void *build_always(void *arg)
+{
+    (void)arg;
+    while (!stop_all)
+        built += seen_guard_build(busy) == 1;
+    return NULL;
+}
+static void *ask_always(void *arg)
+{
+    for (long i = (long)(intptr_t)arg; !stop_all; i = (i * 31 + 7) % 8000)
+        get(busy, i);
+    return NULL;
+}
+
+static void threads(bool cached)
+{
+    pthread_t t[8];
+    fresh();
+    busy = open_guard(cached ? "busy-cached" : "busy", cached);
+    stop_all = refused_wrongly = built = 0;
+    pthread_create(t + 4, NULL, build_always, NULL);
+    for (long i = 5; i < 8; i++)
+        pthread_create(t + i, NULL, ask_always, (void *)i);
+    for (long i = 0; i < 4; i++)
+        pthread_create(t + i, NULL, write_and_check, (void *)(i * 1000));
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    stop_all = 1;
+    for (int i = 4; i < 8; i++)
+        pthread_join(t[i], NULL);
+    ok(refused_wrongly == 0 && stats(busy).builds >= 10 && stats(busy).in_flight == 0,
+       "threads that write, read and build%s: who has inserted finds (%llu builds)",
+       cached ? " with a cache" : "", (unsigned long long)stats(busy).builds);
+    seen_guard_close(busy);
 }
 
 int main(void)
@@ -518,6 +592,8 @@ int main(void)
     trouble();
     caching();
     flight();
+    threads(false);
+    threads(true);
     snprintf(rm, sizeof rm, "rm -rf '%s'", dir);
     if (system(rm))
         return 2;

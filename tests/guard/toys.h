@@ -19,7 +19,6 @@ typedef struct toy_db {
     _Atomic bool row[TOY_ROWS];
     _Atomic int queries, running, most_running;
     int fail;                        /* the code that every call returns, 0: works */
-    unsigned slow_us;                /* a query takes so long */
     void (*in_get)(void *);          /* called after the row was looked up */
     void (*in_scan)(void *, long n); /* called at the n-th key of a scan, from 0 */
     void *arg;
@@ -41,8 +40,6 @@ static int toy_get(void *ctx, const void *key, size_t len, seen_guard_bytes *val
         t->most_running = now;
     t->queries++;
     bool there = t->row[toy_number(key, len)];
-    if (t->slow_us)
-        usleep(t->slow_us);
     if (t->in_get)
         t->in_get(t->arg);
     t->running--;
@@ -116,7 +113,7 @@ typedef struct toy_cache {
     } entry[TOY_ENTRIES];
     int fail;
     uint64_t server;
-    int drops;
+    _Atomic int drops;
 } toy_cache;
 
 static struct toy_entry *toy_entry(toy_cache *c, const void *key, size_t len, bool make)
