@@ -15,10 +15,10 @@
 
 typedef struct {
     ngx_str_t name;
-    ngx_str_t path, list; /* NUL-terminated */
+    ngx_str_t path, list, format; /* NUL-terminated */
     ngx_msec_t check;
     ngx_flag_t closed; /* without a usable file: refuse instead of pass */
-    ngx_flag_t verify;
+    ngx_flag_t verify, load;
     watched file;
     ngx_event_t timer;
     ngx_flag_t bad; /* the file as it is now cannot be used */
@@ -245,7 +245,9 @@ static ngx_int_t worker_start(ngx_cycle_t *cycle)
     for (ngx_uint_t i = 0; i < m->sources.nelts; i++) {
         s[i]->file.path = (const char *)s[i]->path.data;
         s[i]->file.list = (const char *)s[i]->list.data;
+        s[i]->file.format = (const char *)s[i]->format.data;
         s[i]->file.verify = s[i]->verify;
+        s[i]->file.load = s[i]->load;
         look(s[i], cycle->log);
         s[i]->timer.handler = on_timer;
         s[i]->timer.data = s[i];
@@ -326,7 +328,21 @@ static char *full_path(ngx_conf_t *cf, ngx_str_t *path)
                                                             : NGX_CONF_ERROR;
 }
 
-/* seen_filter NAME PATH [fail=open|closed] [check=1s] [verify=on|off] [list=PATH] */
+/* Whether a format of that name is known; WORD becomes its name, NUL-terminated. */
+static ngx_flag_t known_format(ngx_str_t *word)
+{
+    size_t n;
+    const seen_format *const *all = seen_formats(&n);
+    while (n-- > 0)
+        if (is(word, all[n]->name)) {
+            word->data = (u_char *)all[n]->name;
+            return 1;
+        }
+    return 0;
+}
+
+/* seen_filter NAME PATH [fail=open|closed] [check=1s] [verify=on|off] [load=on|off]
+ *                       [list=PATH] [format=NAME] */
 static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     seen_main_conf *m = conf;
@@ -349,6 +365,11 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         } else if (option(word + i, "verify", &value) &&
                    (is(&value, "on") || is(&value, "off"))) {
             s->verify = is(&value, "on");
+        } else if (option(word + i, "load", &value) &&
+                   (is(&value, "on") || is(&value, "off"))) {
+            s->load = is(&value, "on");
+        } else if (option(word + i, "format", &value) && known_format(&value)) {
+            s->format = value;
         } else if (option(word + i, "check", &value)) {
             ngx_int_t ms = ngx_parse_time(&value, 0);
             if (ms == NGX_ERROR || ms < 10)
@@ -366,8 +387,11 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
     if (full_path(cf, &s->path) != NGX_CONF_OK)
         return NGX_CONF_ERROR;
+    const char *path = (const char *)s->path.data;
     seen_filter *f;
-    if (seen_open((const char *)s->path.data, SEEN_READ, &f) < 0)
+    if ((s->format.len ? seen_open_foreign(path, (const char *)s->format.data, NULL,
+                                           SEEN_READ, &f)
+                       : seen_open(path, SEEN_READ, &f)) < 0)
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                            "seen: filter \"%V\" cannot be used yet (%s)", &s->name,
                            seen_reason());

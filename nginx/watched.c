@@ -42,7 +42,9 @@ enum watched_news watched_look(watched *w)
     seen_filter *f;
     exact_list lines = {NULL, 0};
     char why[400];
-    if (seen_open(w->path, SEEN_READ | (w->verify ? SEEN_VERIFY : 0), &f) < 0)
+    unsigned mode = w->load ? SEEN_LOAD : SEEN_READ | (w->verify ? SEEN_VERIFY : 0);
+    if ((w->format ? seen_open_foreign(w->path, w->format, NULL, mode, &f)
+                   : seen_open(w->path, mode, &f)) < 0)
         return bad(w, seen_reason());
     if (w->list && exact_list_open(&lines, w->list, why, sizeof why) < 0) {
         seen_free(f);

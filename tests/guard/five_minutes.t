@@ -1,0 +1,39 @@
+#!/bin/sh
+# What docs/leveldb.md and docs/guard.md show: installed, compiled against the installed
+# copy with the lines of the documents, and run.
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+[ -e "$build/libseen_guard.a" ] || { echo '1..0 # SKIP the guard is not built here'; exit 0; }
+t=$(mktemp -d) && trap 'rm -rf "$t"' EXIT INT TERM
+n=0
+check() { # name, command
+    n=$((n + 1))
+    if eval "$2" >"$t/log" 2>&1; then echo "ok $n - $1"; else
+        echo "not ok $n - $1"; sed 's/^/# /' "$t/log"; fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+check "make install" "make -s install BUILD=$build DESTDIR=$t/root"
+p=$t/root/usr/local
+# The compile line of DOC that names SOURCE, looking into the installed copy.
+compile() { # document, program
+    line=$(sed -n "s/^cc examples\\/$2\\.c/cc -I\$p\\/include -L\$p\\/lib examples\\/$2.c/p" "docs/$1")
+    eval "echo $line" | sed "s| -o $2| -o $t/$2|"
+}
+if [ -e "$p/lib/libseen_leveldb.a" ]; then
+    check "docs/leveldb.md: the example compiles" "$(compile leveldb.md leveldb_absent)"
+    check "and finds nothing that is not there" \
+        "LD_LIBRARY_PATH=$p/lib $t/leveldb_absent $t/ldb | grep -x '0 found, 10205 missing'"
+else
+    skip "docs/leveldb.md" "package libleveldb-dev is not installed"
+fi
+if nm "$p/lib/libseen_guard.a" 2>/dev/null | grep -q 'T seen_guard_sqlite'; then
+    check "docs/guard.md: the example compiles" "$(compile guard.md guard_sqlite)"
+    mkdir "$t/shop"
+    check "and finds what is there" \
+        "LD_LIBRARY_PATH=$p/lib $t/guard_sqlite $t/shop | grep '^10000 found; of 100001 questions the filter answered 8'"
+    check "two processes at once share a filter" \
+        "LD_LIBRARY_PATH=$p/lib $t/guard_sqlite $t/shop >$t/one & LD_LIBRARY_PATH=$p/lib $t/guard_sqlite $t/shop >$t/two; wait; grep -q '^1000[01] found' $t/one && grep -q '^1000[01] found' $t/two"
+else
+    skip "docs/guard.md" "package libsqlite3-dev is not installed"
+fi
+echo "1..$n"
