@@ -6,7 +6,7 @@ CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
 # What fuzz targets and unit tests of single parts link.
 CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 
-$(CRAWL_OBJ): CPPFLAGS += -Ikit
+$(CRAWL_OBJ): CPPFLAGS += -Ikit -Iredis/client
 FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o)
 FUZZ_OBJ_robots = $(BUILD)/obj/crawl/robots.o
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)
@@ -14,15 +14,15 @@ FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)
 ifeq ($(CRAWL_MISSING),)
 CRAWL_LIBS := $(shell pkg-config --libs $(CRAWL_PKGS)) $(LIB_LIBS)
 $(CRAWL_OBJ): CPPFLAGS += $(shell pkg-config --cflags $(CRAWL_PKGS))
-$(BUILD)/seen-crawl: $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
+$(BUILD)/seen-crawl: $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CRAWL_OBJ) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
 ALL += $(BUILD)/seen-crawl
 INSTALL_BIN += $(BUILD)/seen-crawl
 
 # Parts of the crawler, each on its own.
-$(BUILD)/tests/crawl/parts.t: tests/crawl/parts.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN)
+$(BUILD)/tests/crawl/parts.t: tests/crawl/parts.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
 TESTS += $(BUILD)/tests/crawl/parts.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))

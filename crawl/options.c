@@ -73,7 +73,7 @@ static const char help[] =
     "      --progress         a line about once a second (default on a terminal)\n"
     "  -q, --quiet            no summary\n"
     "Many crawlers, one crawl\n"
-    "      --redis URL        share it through redis://HOST:PORT[/NAME]\n"
+    "      --redis URL        share it through redis://HOST:PORT/NAME\n"
     "      --lease S          seconds after which a silent worker's pages go to\n"
     "                         another (30)\n"
     "      --wait N           replicas that must have each step (0)\n"

@@ -185,6 +185,7 @@ static void turn(crawler *c, host *h)
     if (verdict != OUT_OK) {
         answer_without_fetch(c, j, verdict);
         crawler_update(c, h);
+        c->store->idle(c, h);
         return;
     }
     if (!j->attempts) {
@@ -287,7 +288,7 @@ void crawler_run(crawler *c)
             summary_progress(c, false);
             shown = c->now;
         }
-        int most = c->store->pending(c) ? COMMIT_MS : 200;
+        int most = c->store->pending(c) || c->c->redis ? COMMIT_MS : 200;
         h = may_begin(c) ? hosts_first(&c->hosts) : NULL;
         if (h && h->key < c->now + (uint64_t)most)
             most = h->key > c->now ? (int)(h->key - c->now) : 0;
