@@ -13,7 +13,7 @@ count=0
 failed=0
 
 finish() {
-    for p in $pids; do kill -9 "$p" 2>/dev/null; done
+    for p in $pids; do { kill -9 "$p" && wait "$p"; } 2>/dev/null; done
     rm -rf "$dir"
 }
 trap finish EXIT

@@ -1,0 +1,111 @@
+#!/bin/bash
+# shared.t - four crawlers, one crawl: through one Redis and through a cluster of six;
+# one of them is killed with -9.
+. "$(dirname "$0")/lib.sh"
+command -v redis-server >/dev/null || { echo "1..0 # SKIP no redis-server"; exit 0; }
+
+# Below the ports that connections take, and with room for a cluster's second port.
+free_port() { perl -MIO::Socket::INET -e 'while (1) { my $p = 12000 + int rand 10000;
+    my @s = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:$_") } $p, $p + 10000;
+    if ($s[0] && $s[1]) { print $p; exit } }'; }
+
+# start_redis PORT OPTION...: and waits until it answers.
+start_redis() {
+    p=$1
+    shift
+    mkdir -p "$dir/r$p"
+    (cd "$dir/r$p" && exec redis-server --port "$p" --bind 127.0.0.1 --save '' --appendonly no \
+        "$@" >log 2>&1) &
+    pids="$pids $!"
+    until redis-cli -p "$p" ping >/dev/null 2>&1; do sleep 0.05; done
+}
+
+# four_workers URL WORDS OPTION...: a crawl by four, of which the second is killed in the
+# middle, and what must come of it.
+four_workers() {
+    redis=$1 words=$2
+    shift 2
+    start_site --pages 2500 --hosts 40 --spell --wait 2
+    rm -f "$dir"/w*
+    at_once=30
+    set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 2 \
+        --quiet --redis "$redis" "$@"
+    "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
+    w1=$!
+    until "$crawl" "$@" --max-pages 1 --out "$dir/w0" 2>/dev/null; do sleep 0.05; done
+    "$crawl" "$@" --out "$dir/w2" & w2=$!
+    "$crawl" "$@" --out "$dir/w3" & w3=$!
+    "$crawl" "$@" --out "$dir/w4" & w4=$!
+    while [ "$(report | sed -n 's/.*answered //p')" -lt 1000 ]; do sleep 0.02; done
+    kill -9 $w2
+    wait $w2 2>/dev/null
+    bad=0
+    for w in $w1 $w3 $w4; do wait $w || bad=1; done
+    is $bad 0 "$words: the others come to the end"
+    r=$(report)
+    is "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')" \
+        "pages 2500 missing 0
+redirects missing 0
+unknown 0" "$words: every page and redirect was fetched"
+    most=$(echo "$r" | sed -n 's/.*most //p')
+    again=$(($(echo "$r" | sed -n 's/.*again \([0-9]*\).*/\1/p' | paste -sd+)))
+    echo "# $again fetched again; by worker: $(wc -l "$dir"/w[1-4] | awk '$2 != "total" { printf "%s ", $1 }')"
+    # The killed worker had 30 connections, and 20 ms of answers not yet acknowledged.
+    [ "$again" -le $((at_once * 8)) ] && [ "$most" -le 2 ]
+    ok $? "$words: only what the killed worker had in flight was fetched again, once"
+    is "$(echo "$r" | sed -n 's/.*busiest \([0-9]*\).*/\1/p')" 2 \
+        "$words: all workers together keep to --per-host 2"
+    is "$(cat "$dir/w1" "$dir/w3" "$dir/w4" | cut -f1 | sort | uniq -d | wc -l)" 0 \
+        "$words: the living workers list no page twice"
+    stop_site
+}
+
+one=$(free_port)
+start_redis "$one"
+four_workers "redis://127.0.0.1:$one/plain" "one Redis, bitmaps"
+is "$(redis-cli -p "$one" hget seen:plain:crawl mode)" bitmap "without a module: plain bitmaps"
+four_workers "redis://127.0.0.1:$one/exact" "one Redis, fingerprints" --exact
+
+# Stopped cleanly, a worker gives back what it had: the next one begins at once.
+start_site --pages 400 --hosts 3 --wait 5
+"$crawl" --allow-private --delay 0 --any-host --quiet --lease 600 --out "$dir/s1" \
+    --redis "redis://127.0.0.1:$one/stop" "http://127.0.0.1:$port/p/0.html" &
+pid=$!
+while [ "$(report | sed -n 's/.*answered //p')" -lt 60 ]; do sleep 0.02; done
+kill -INT $pid
+wait $pid
+is $? 130 "Ctrl-C stops a worker"
+"$crawl" --allow-private --delay 0 --any-host --quiet --per-host 4 --out "$dir/s2" \
+    --redis "redis://127.0.0.1:$one/stop"
+all_once "another without a URL finishes: each page once"
+"$crawl" --redis "redis://127.0.0.1:$one/nothing" 2>"$dir/err"
+is "$? $(grep -c 'has not begun' "$dir/err")" "2 1" "a crawl nobody began cannot be joined"
+stop_site
+
+if [ -f "$BUILD/seen.so" ]; then
+    with=$(free_port)
+    start_redis "$with" --loadmodule "$(cd "$BUILD" && pwd)/seen.so"
+    four_workers "redis://127.0.0.1:$with/m" "one Redis with the module"
+    is "$(redis-cli -p "$with" hget seen:m:crawl mode)" module "with it: its filters"
+fi
+
+nodes=
+for i in 1 2 3 4 5 6; do
+    p=$(free_port)
+    start_redis "$p" --cluster-enabled yes --cluster-node-timeout 2000
+    nodes="$nodes 127.0.0.1:$p"
+    first=${first:-$p}
+done
+if redis-cli --cluster create $nodes --cluster-replicas 1 --cluster-yes >"$dir/cluster.log" 2>&1; then
+    until redis-cli -p "$first" cluster info | grep -q cluster_state:ok; do sleep 0.1; done
+    four_workers "redis://127.0.0.1:$first/c" "a cluster of six"
+    n=0
+    for p in $nodes; do
+        [ "$(redis-cli -p "${p#*:}" keys 'seen:c:*' | wc -l)" -gt 0 ] && n=$((n + 1))
+    done
+    is $n 6 "three masters and their replicas hold parts of it"
+else
+    sed 's/^/# /' "$dir/cluster.log"
+    ok 1 "a cluster of six can be made"
+fi
+plan
