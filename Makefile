@@ -73,7 +73,6 @@ UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/%.c=$(BUILD)/tests/%.t)
 TESTS += $(UNIT_BIN) $(sort $(wildcard tests/*.t tests/*/*.t))
 FUZZERS += $(basename $(notdir $(wildcard tests/fuzz/*.c)))
-BENCH_LIBS_filter_speed = -lbloom -lleveldb
 BENCHES += $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 INSTALL_MAN += $(wildcard docs/man/*.[1-8])
@@ -115,6 +114,13 @@ $(BUILD)/seen: $(CLI_OBJ) $(LIBKIT) $(LIBSEEN)
 $(BUILD)/tests/unit/%.t: tests/unit/%.c $(LIBSEEN) $(LIBKIT) tests/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ilib -Ikit -Itests -MMD -MP -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< $(LIBKIT) $(LIBSEEN) $(CLI_LIBS)
+
+# Peers: packaged filters beside ours.
+BENCH_LIBS_filter_speed = $(BUILD)/bench/leveldb_peer.o -lbloom -lleveldb -lstdc++
+$(BUILD)/bench/filter_speed: $(BUILD)/bench/leveldb_peer.o
+$(BUILD)/bench/leveldb_peer.o: bench/leveldb_peer.cc
+	@mkdir -p $(@D)
+	$(CXX) -O2 -c $< -o $@
 
 $(BUILD)/bench/%: bench/%.c $(LIBSEEN) $(LIBKIT)
 	@mkdir -p $(@D)

@@ -6,10 +6,9 @@
  * turns, so that a noisy machine disturbs all alike; read the ratios.
  *
  *   filter_speed [MILLIONS]...       default 1 10 100
- *   filter_speed --count has|add     100,000 single calls, for counting instructions */
+ *   filter_speed --count has|add|loop   100,000 single calls, to count instructions */
 #include "seen.h"
 #include <bloom.h>
-#include <leveldb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +39,9 @@ static uint64_t mulhi(uint64_t a, uint64_t b)
 }
 
 static volatile uint64_t sink;
+
+void leveldb_peer_build(uint64_t n); /* leveldb_peer.cc */
+int leveldb_peer_has(const void *key, size_t len);
 
 /* ---- the machine's limit ------------------------------------------------------- */
 
@@ -72,6 +74,18 @@ static void leave(void *ctx, void *p, size_t bytes)
     (void)ctx, (void)p, (void)bytes; /* the process ends soon */
 }
 
+/* The limit as it is often measured: 32 ahead, into the first-level cache. */
+static void limit_usual(uint64_t *m, uint64_t lines, const uint64_t *h, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + 32 < n)
+            __builtin_prefetch(m + 8 * mulhi(h[i + 32], lines));
+        sum += m[8 * mulhi(h[i], lines) + (h[i] & 7)];
+    }
+    sink = sum;
+}
+
 static void limit_read(uint64_t *m, uint64_t lines, const uint64_t *h, size_t n)
 {
     uint64_t sum = 0;
@@ -97,11 +111,11 @@ static void limit_write(uint64_t *m, uint64_t lines, const uint64_t *h, size_t n
 /* ---- rounds --------------------------------------------------------------------- */
 
 enum what {
-    LIMIT_READ, LIMIT_WRITE, HAS_HASHES, HAS_KEYS, HAS_ONE, ADD_HASHES, ADD_KEYS, ADD_ONE,
+    LIMIT_READ, LIMIT_USUAL, LIMIT_WRITE, HAS_HASHES, HAS_KEYS, HAS_ONE, ADD_HASHES, ADD_KEYS, ADD_ONE,
     BLOCK_HAS, BLOCK_ONE, CLASSIC_HAS, CLASSIC_ONE, BLOOM_HAS, BLOOM_ADD, LEVELDB_HAS, WHATS
 };
 static const char *const label[WHATS] = {
-    "limit: random line reads", "limit: random line read-modify-writes",
+    "limit: random line reads", "  the same, 32 ahead into the first level", "limit: random line read-modify-writes",
     "line, batch of hashes", "line, batch of 8-byte keys", "line, one by one",
     "line, add batch of hashes", "line, add batch of keys", "line, add one by one",
     "block, batch of hashes", "block, one by one", "classic, batch of hashes",
@@ -162,8 +176,9 @@ static void bench(uint64_t n)
     uint64_t lines = n * 10 / 512;
     struct bloom bloom;
     int have_bloom = n <= 100000000 && bloom_init(&bloom, (int)n, 0.00819) == 0;
-    leveldb_filterpolicy_t *policy = NULL;
-    (void)policy;
+    bool have_leveldb = n <= 10000000; /* its keys must all be in memory at once */
+    if (have_leveldb)
+        leveldb_peer_build(n);
     double bulk = fill(line, n, true), error[3];
     fill(block, n, true);
     fill(classic, n, false);
@@ -194,6 +209,7 @@ static void bench(uint64_t n)
         yes += (uint64_t)(call)
         uint64_t yes = 0;
         TIME(LIMIT_READ, limit_read(body, lines, h, QUERIES));
+        TIME(LIMIT_USUAL, limit_usual(body, lines, h, QUERIES));
         TIME(HAS_HASHES, seen_has_hashes(line, h, QUERIES, out));
         TIME(HAS_KEYS, seen_has_many(line, keys, QUERIES, out));
         TIME(HAS_ONE, EACH(seen_has(line, &x[i], 8)));
@@ -205,6 +221,8 @@ static void bench(uint64_t n)
             TIME(BLOOM_HAS, EACH(bloom_check(&bloom, &x[i], 8)));
             TIME(BLOOM_ADD, EACH(bloom_add(&bloom, &x[i], 8)));
         }
+        if (have_leveldb)
+            TIME(LEVELDB_HAS, EACH(leveldb_peer_has(&x[i], 8)));
         TIME(LIMIT_WRITE, limit_write(body, lines, h, QUERIES));
         TIME(ADD_HASHES, seen_add_hashes(line, h, QUERIES, out));
         TIME(ADD_KEYS, seen_add_many(line, keys, QUERIES, out));
@@ -217,7 +235,7 @@ static void bench(uint64_t n)
     for (int w = 0; w < WHATS; w++) {
         if ((w == BLOOM_HAS || w == BLOOM_ADD) && !have_bloom)
             continue;
-        if (w == LEVELDB_HAS)
+        if (w == LEVELDB_HAS && !have_leveldb)
             continue;
         bool write = w == LIMIT_WRITE || w == BLOOM_ADD || (w >= ADD_HASHES && w <= ADD_ONE);
         double ns = median(t[w], ROUNDS);
@@ -234,6 +252,39 @@ static void bench(uint64_t n)
     if (have_bloom)
         bloom_free(&bloom);
     free(h), free(x), free(keys), free(out);
+}
+
+/* Grown from nothing beside one made to measure: bytes and time of lookups. */
+static void growth(uint64_t n)
+{
+    seen_filter *grown, *made_one;
+    seen_spec spec = { .kind = SEEN_LINE, .error = 0.01 };
+    seen_new(&spec, &grown);
+    spec.keys = n, spec.flags = SEEN_FIXED;
+    seen_new(&spec, &made_one);
+    fill(grown, n, false), fill(made_one, n, false);
+    uint64_t *h = malloc(QUERIES * 8);
+    bool *out = malloc(QUERIES);
+    double t[2][ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        for (size_t i = 0; i < QUERIES; i++) {
+            uint64_t d = mix(i * ROUNDS + (uint64_t)r + 1), x = d & 1 ? d % n : d;
+            h[i] = seen_hash(grown, &x, 8);
+        }
+        for (int g = 0; g < 2; g++) {
+            double t0 = now();
+            seen_has_hashes(g ? grown : made_one, h, QUERIES, out);
+            t[g][r] = (now() - t0) / (double)QUERIES;
+        }
+    }
+    double one = median(t[0], ROUNDS), many = median(t[1], ROUNDS);
+    seen_stats s;
+    seen_get_stats(grown, &s);
+    printf("  %8g million keys: %2u layers, %.2f times the bytes, lookups %.1f ns, %.2f times\n",
+           (double)n / 1e6, s.layers, (double)seen_bytes(grown) / (double)seen_bytes(made_one),
+           many, many / one);
+    seen_free(grown), seen_free(made_one);
+    free(h), free(out);
 }
 
 static int count(const char *what)
@@ -264,6 +315,9 @@ int main(int argc, char **argv)
         bench(1000000);
         bench(10000000);
         bench(100000000);
+        puts("\ngrown from nothing, beside one made to measure (1% error)");
+        for (uint64_t n = 1000000; n <= 10000000; n += 1500000)
+            growth(n);
     }
     return 0;
 }
