@@ -16,7 +16,7 @@
 static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
 {
     for (uint32_t i = 0; i < f->layers; i++)
-        if (f->layer[i].twin->touch)
+        if (f->layer[i].len > SN_TOUCH_BYTES && f->layer[i].twin->touch)
             f->layer[i].twin->touch(f->layer + i, h, n);
 }
 
@@ -27,6 +27,10 @@ static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
 static void ask_layers(const seen_filter *f, uint32_t upto, const uint64_t *h, size_t n,
                        bool *found)
 {
+    if (f->alike && upto) {
+        f->layer->twin->has_any(f->layer, upto, h, n, found);
+        return;
+    }
     uint64_t rest[GROUP];
     uint8_t at[GROUP];
     bool hit[GROUP];

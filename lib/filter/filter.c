@@ -62,7 +62,8 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     f->error = spec->memory || spec->bits ? shape.error
                : spec->error == 0         ? 0.01
                                           : spec->error;
-    rc = sn_append(f, &shape);
+    bool unknown = !spec->keys && !(f->flags & SEEN_FIXED) && sn_unfolds_to(f->kind);
+    rc = unknown ? sn_append_hashes(f) : sn_append(f, &shape);
     if (rc < 0) {
         seen_free(f);
         return rc;

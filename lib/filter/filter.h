@@ -10,16 +10,20 @@
 /* A first layer of one key that doubles passes 2^64 keys before this. */
 #define SN_MAX_LAYERS 80
 
+/* Below this many bytes a body lives in the second-level cache: nothing to fetch. */
+#define SN_TOUCH_BYTES ((uint64_t)512 << 10)
+
 struct seen_filter {
     seen_allocator alloc;
     unsigned flags;   /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
-    seen_kind kind;   /* of every layer */
+    seen_kind kind;   /* of every layer, once it has more than a few keys */
     uint32_t probes;  /* k wanted for new layers; 0: the best */
     uint64_t seed;
     bool xxh64;       /* keys are hashed with XXH64, as Parquet does, not XXH3 */
     uint64_t keys;    /* as expected; 0: unknown */
     double error;     /* as promised for the whole */
-    bool touch;       /* some layer is larger than the caches that prefetch helps */
+    bool touch;       /* some layer is larger than SN_TOUCH_BYTES */
+    bool alike;       /* all layers have one twin, which can ask them together */
     uint32_t layers, room;
     sn_layer *layer;  /* oldest first; sn_make_room() for more */
 
@@ -44,6 +48,10 @@ static inline sn_layer *sn_newest(const seen_filter *f)
 
 /* What layer number I (0 is the first) promises: keys and error. */
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
+/* A first layer of whole hashes, for filters that do not know how many will come. */
+int sn_append_hashes(seen_filter *f);
+/* Whether such a layer may later become one of this kind. */
+bool sn_unfolds_to(seen_kind kind);
 /* Makes room for at least one more key, by a layer or inside the kind. */
 int sn_grow(seen_filter *f);
 /* Moves the layers so that there can be N of them; SEEN_ENOMEM. */

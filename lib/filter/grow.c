@@ -1,37 +1,45 @@
-/* grow.c - layers: filters that take more keys than anybody knew.
+/* grow.c - filters that take more keys than anybody knew.
  *
- * The promise is that the errors of all layers, for ever, add up to at most the
- * error asked for. Layer i therefore gets a share s_i with sum 1:
+ * While they are few, whole hashes are kept (a set of at most 1 MiB): exact, small for
+ * a handful of keys, and able to become anything. Then come layers. The promise is
+ * that the errors of all layers, for ever, add up to at most the error asked for.
+ * Layer i therefore gets a share s_i with sum 1:
  *
- *   number of keys unknown:  s_i = 0.15 * 0.85^i, capacity 65536 * 2^i
+ *   number of keys unknown:  s_i = 0.3 * 0.7^i, capacity 2^20 * 2.5^i
  *   number n known:          s_0 = 0.8, capacity n; the other 0.2 is shared by the
  *                            layers that come if n was too low, in the same way
  *
- * Why these numbers. Tightening by r costs log2(1/r) / 0.69 bits a key and layer,
- * and leaves layer i the share (1 - r) r^i; doubling from n0 reaches n keys in
- * about log2(n / n0) layers. With line layers at p = 0.01, the bytes of a grown
- * filter over those of one made to measure, averaged over 1 to 10 million keys:
+ * Why these numbers. Tightening by r costs log2(1/r) / 0.69 bits a key and layer, and
+ * leaves layer i the share (1 - r) r^i; growing by g from n0 reaches n keys in about
+ * log(n / n0) / log(g) layers, and the newest is half empty on average. With line
+ * layers at p = 0.01, the bytes of a grown filter over those of one made to measure,
+ * averaged over 1 to 10 million keys (build/bench/growth_table):
  *
- *              r = 0.5    0.75    0.8    0.85    0.9     layers at 10 million
- *   n0 =   100    4.3     2.98   2.91    2.89   2.92       17
- *   n0 =  4096    3.4     2.80   2.71    2.67   2.66       12
- *   n0 = 65536    2.8     2.51   2.47    2.47   2.52        8
+ *        n0    g    r = 0.5    0.6    0.7    0.8    0.9    layers at 10 million
+ *       100    2       7.51   5.09   4.04   3.32   2.90     17
+ *     65536    1.5     3.09   2.68   2.41   2.24   2.23     11
+ *     65536    2       3.06   2.78   2.62   2.51   2.56      8
+ *     65536    2.5     2.93   2.72   2.60   2.54   2.64      6
+ *   1048576    2       2.33   2.30   2.32   2.40   2.64      4
+ *   1048576    2.5     2.29   2.29   2.33   2.43   2.68      3
+ *   1048576    3       2.75   2.73   2.78   2.89   3.19      3
  *
- * Growing by 3 or 4 saves layers but wastes half of the newest one (2.9 and up);
- * growing by 1.5 wastes less (2.2) but needs 11 layers, and every layer is one more
- * line to ask. (bench/growth prints the table.) Small guesses catch up faster: below
- * 65536 keys a layer is four times the one before. */
+ * Every layer is one more line to ask, so few layers are worth more than the last
+ * tenth of the bytes. A first layer of a million keys would be absurd for a hundred
+ * keys; the set in front of it makes it affordable. Small guesses catch up faster:
+ * below 65536 keys a layer is four times the one before. */
 #include "filter/filter.h"
 #include "base/fail.h"
+#include "kind/set.h"
 #include <math.h>
 #include <string.h>
 
-#define TIGHTEN 0.85
-#define FIRST_KEYS 65536
+#define TIGHTEN 0.7
+#define FIRST_KEYS ((uint64_t)1 << 20)
+#define SMALL_KEYS 65536
+#define HASHES_BYTES ((uint64_t)1 << 20)
+#define HASHES_UNITS 64 /* buckets of a new set: 4 KiB */
 #define KNOWN_SHARE 0.8
-
-/* Below this many bytes a body lives in the second-level cache. */
-#define TOUCH_BYTES ((uint64_t)512 << 10)
 
 double sn_first_share(const seen_spec *spec, double error)
 {
@@ -42,9 +50,10 @@ double sn_first_share(const seen_spec *spec, double error)
 
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error)
 {
-    uint64_t n = f->keys ? f->keys : FIRST_KEYS;
+    /* Kinds that remove take no hashes in front, so they start smaller. */
+    uint64_t n = f->keys ? f->keys : f->kind == SEEN_CUCKOO ? SMALL_KEYS : FIRST_KEYS;
     for (uint32_t j = 0; j < i; j++)
-        n = n < FIRST_KEYS ? n * 4 : n < (uint64_t)1 << 60 ? n * 2 : n;
+        n = n < SMALL_KEYS ? n * 4 : n < (uint64_t)1 << 60 ? n / 2 * 5 : n;
     *capacity = n;
     if (!f->keys)
         *error = f->error * (1 - TIGHTEN) * pow(TIGHTEN, i);
@@ -58,11 +67,13 @@ void sn_settle(seen_filter *f)
 {
     enum sn_simd simd = f->flags & SEEN_SCALAR ? SN_SCALAR : sn_simd_best();
     f->touch = false;
+    f->alike = true;
     for (uint32_t i = 0; i < f->layers; i++) {
         sn_layer *l = f->layer + i;
         l->twin = l->kind->twin(&l->shape, simd, (f->flags & SEEN_ATOMIC) != 0);
-        if (l->len > TOUCH_BYTES && l->twin->touch)
+        if (l->len > SN_TOUCH_BYTES && l->twin->touch)
             f->touch = true;
+        f->alike &= l->twin == f->layer->twin && l->twin->has_any != NULL;
     }
 }
 
@@ -108,6 +119,46 @@ int sn_append(seen_filter *f, const sn_shape *shape)
     return 0;
 }
 
+bool sn_unfolds_to(seen_kind kind)
+{
+    return kind == SEEN_LINE || kind == SEEN_BLOCK || kind == SEEN_CLASSIC;
+}
+
+int sn_append_hashes(seen_filter *f)
+{
+    sn_shape s = { .kind = SEEN_SET };
+    int rc = sn_set.shape_in(&s, 1, HASHES_UNITS * 64);
+    s.capacity = HASHES_UNITS * SN_SET_LOAD;
+    return rc < 0 ? rc : sn_append(f, &s);
+}
+
+static int add_to_layer(void *layer, const uint64_t *h, size_t n)
+{
+    sn_layer *l = layer;
+    bool ignored[64];
+    for (size_t i = 0; i < n; i += 64)
+        l->twin->add(l, h + i, n - i < 64 ? n - i : 64, ignored);
+    return 0;
+}
+
+/* From whole hashes to the first layer of the filter's own kind. */
+static int unfold(seen_filter *f)
+{
+    sn_shape s = { .kind = f->kind, .k = f->probes };
+    sn_layer_goal(f, 0, &s.capacity, &s.error);
+    int rc = sn_kind_of(s.kind)->shape_for(&s, (double)s.capacity, s.error);
+    if (rc == 0)
+        rc = sn_append(f, &s);
+    if (rc < 0)
+        return rc;
+    sn_set.each_hash(f->layer, add_to_layer, f->layer + 1);
+    sn_body_free(&f->alloc, f->layer[0].body, f->layer[0].len);
+    f->layer[0] = f->layer[1];
+    f->layers = 1;
+    sn_settle(f);
+    return 0;
+}
+
 int sn_grow(seen_filter *f)
 {
     sn_layer *l = sn_newest(f);
@@ -117,6 +168,8 @@ int sn_grow(seen_filter *f)
                        (unsigned long long)l->shape.capacity);
     if (f->map)
         return sn_fail(SEEN_EFULL, "a mapped filter cannot grow: load it, add, and save it");
+    if (l->kind->id != f->kind && l->len >= HASHES_BYTES)
+        return unfold(f);
     if (l->kind->grow) {
         int done = l->kind->grow(l, &f->alloc);
         sn_settle(f); /* it may have outgrown the caches */

@@ -114,7 +114,10 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     f->xxh64 = sn_le32(p + SN_AT_HASH) == SN_HASH_XXH64;
     f->error = sn_le_double(p + SN_AT_ERROR);
     f->keys = sn_le64(p + SN_AT_KEYS);
-    f->kind = f->layer[layers - 1].shape.kind;
+    f->kind = (seen_kind)sn_le32(p + SN_AT_KIND);
+    if (f->kind != f->layer[layers - 1].shape.kind &&
+        (layers > 1 || f->layer->shape.kind != SEEN_SET || !sn_unfolds_to(f->kind)))
+        REFUSE("kind %d does not go with its layers", (int)f->kind);
     f->probes = sn_le32(p + SN_AT_PROBES);
     f->dirty = sn_le32(p + SN_AT_DIRTY) != 0;
     for (uint32_t i = 0; i < layers; i++) {

@@ -119,7 +119,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
             out->error = sn_kind_of(out->kind)->error_at(out, (double)spec->keys);
         return rc;
     }
-    seen_filter goal = { .keys = spec->keys, .error = p };
+    seen_filter goal = { .keys = spec->keys, .error = p,
+                         .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind };
     sn_layer_goal(&goal, 0, &out->capacity, &out->error);
     out->error = sn_first_share(spec, p);
     return shape_any(spec->kind, out, (double)out->capacity, out->error, 0, spec->flags);

@@ -97,8 +97,10 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
         out->keys_estimate += m.keys;
         out->capacity += f->layer[i].shape.capacity;
         clear *= 1 - m.error;
+        out->error_now = m.error; /* of a single layer, without rounding */
     }
-    out->error_now = f->layers == 1 && clear > 0.5 ? -expm1(log(clear)) : 1 - clear;
+    if (f->layers > 1)
+        out->error_now = 1 - clear;
     out->fill = out->bits ? (double)out->bits_set / (double)out->bits : 0;
 }
 

@@ -42,6 +42,10 @@ typedef struct sn_twin {
     void (*add_ahead)(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
     /* has() for one hash, short enough for several calls to overlap. May be NULL. */
     bool (*has_one)(const sn_layer *l, uint64_t h);
+    /* Whether any of LAYERS layers of this same twin has h[i]: what is common to all
+     * of them is computed once. May be NULL. */
+    void (*has_any)(const sn_layer *l, uint32_t layers, const uint64_t *h, size_t n,
+                    bool *found);
 } sn_twin;
 
 /* Lines wait in the second-level cache (SN_FETCH), which has more misses under way at

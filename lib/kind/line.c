@@ -106,6 +106,12 @@ static int shape_for(sn_shape *s, double n, double p)
                 best = lines;
                 s->k = (uint32_t)k;
             }
+        /* Up to eight bits are one vector; a second is worth more than 3% of the bytes. */
+        double eight = s->k > 8 ? lines_for(8, n, p) : 0;
+        if (eight && eight <= best * 1.03) {
+            best = eight;
+            s->k = 8;
+        }
     }
     if (!best)
         return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for lines", n, p);

@@ -75,6 +75,24 @@ add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     l->added += fresh;
 }
 
+/* All eight first bits of a key once; each layer looks at the lanes of its own k. */
+T512 static void has_any512(const sn_layer *layer, uint32_t layers, const uint64_t *h,
+                            size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = sn_remix(h[i]) >> 61;
+        __m512i bits = bits512(h[i], 0xff, 0);
+        bool any = false;
+        for (const sn_layer *l = layer; l < layer + layers; l++) {
+            __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
+            __mmask8 missing = _mm512_mask_cmpneq_epi64_mask(
+                lanes512((1u << l->shape.k) - 1, r), _mm512_and_si512(line, bits), bits);
+            any |= missing == 0;
+        }
+        found[i] = any;
+    }
+}
+
 /* ---- AVX2: a line is two registers ------------------------------------------------ */
 
 #define T256 __attribute__((target("avx2,bmi2")))
@@ -147,9 +165,34 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     l->added += fresh;
 }
 
+T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64_t *h,
+                            size_t n, bool *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t g = sn_remix(h[i]), r = g >> 61;
+        pair b = spread256(g, r, 8);
+        bool any = false;
+        for (const sn_layer *l = layer; l < layer + layers; l++) {
+            const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
+            const uint64_t *one = ones[l->shape.k] + ((8 - r) & 7);
+            const __m256i zero = _mm256_setzero_si256();
+            __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)one);
+            __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(one + 4));
+            /* Minus one lane by lane: all bits where the lane takes part. */
+            __m256i missing = _mm256_or_si256(
+                _mm256_and_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
+                                 _mm256_sub_epi64(zero, lo)),
+                _mm256_and_si256(_mm256_andnot_si256(_mm256_load_si256(p + 1), b.hi),
+                                 _mm256_sub_epi64(zero, hi)));
+            any |= (bool)_mm256_testz_si256(missing, missing);
+        }
+        found[i] = any;
+    }
+}
+
 /* ---- the four twins ----------------------------------------------------------------- */
 
-#define TWIN(width, name, two, target)                                                  \
+#define TWIN(width, name, two, target, any)                                                \
     target static void has##width##name(const sn_layer *l, const uint64_t *h, size_t n, \
                                         bool *found)                                    \
     {                                                                                   \
@@ -180,12 +223,13 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     static const sn_twin twin##width##name = {                                          \
         sn_line_touch,           has##width##name,       add##width##name,              \
         has_ahead##width##name,  add_ahead##width##name, has_one##width##name,          \
+        any,                                                                            \
     };
 
-TWIN(512, one, false, T512)
-TWIN(512, two, true, T512)
-TWIN(256, one, false, T256)
-TWIN(256, two, true, T256)
+TWIN(512, one, false, T512, has_any512)
+TWIN(512, two, true, T512, NULL)
+TWIN(256, one, false, T256, has_any256)
+TWIN(256, two, true, T256, NULL)
 
 const sn_twin *const sn_line_avx512[2] = { &twin512one, &twin512two };
 const sn_twin *const sn_line_avx2[2] = { &twin256one, &twin256two };
