@@ -7,6 +7,7 @@ NGINX_OBJS = $(BUILD)/nginx/objs
 NGINX_MODULE = $(BUILD)/nginx/ngx_http_seen_module.so
 ALL += $(NGINX_MODULE)
 TESTS += $(BUILD)/tests/nginx/exact_list.t
+BENCHES += $(BUILD)/tests/nginx/make_filter
 tests-built: $(BUILD)/tests/nginx/make_filter
 
 # nginx's configure writes where it stands: it gets a folder of links.

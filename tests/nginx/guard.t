@@ -106,6 +106,17 @@ like check_config("$base $base"), qr/exists already/, 'a filter has one file';
 like check_config($base), qr/cannot be used yet.*No such file.*test is successful/s,
     'a missing file is a warning, not an error';
 
+# What the document shows is a configuration.
+{
+    open my $doc, '<', "$root/docs/nginx.md" or die $!;
+    my $text = join '', <$doc>;
+    my ($http) = $text =~ /```nginx\nhttp \{\n(.*?)\n\}\n```/s or die 'no example in docs/nginx.md';
+    my ($more) = $text =~ /```nginx\n(seen_filter blacklist .*?)```/s or die 'no second example';
+    $http =~ s{server \{}{$more server \{};
+    s{/var/lib/seen|/var/log/nginx}{$dir}g for $http;
+    like check_config($http), qr/test is successful/, 'the examples of docs/nginx.md are sound';
+}
+
 # ---- rules ---------------------------------------------------------------------------
 
 my $long = 'k' x 65536;
