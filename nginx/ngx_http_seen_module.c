@@ -32,6 +32,8 @@ typedef struct {
 typedef struct {
     seen_source *source;
     ngx_http_complex_value_t key;
+    ngx_int_t
+        variable;      /* the key is this variable alone; NGX_ERROR: a text with some */
     ngx_flag_t refuse; /* seen_refuse; otherwise seen_require */
 } seen_rule;
 
@@ -133,6 +135,19 @@ static void decide(seen_note *note, seen_verdict verdict, seen_source *by)
     }
 }
 
+/* The key of RULE for R. A variable alone, the usual case, is not copied. */
+static ngx_int_t key_of(ngx_http_request_t *r, seen_rule *rule, ngx_str_t *key)
+{
+    if (rule->variable == NGX_ERROR)
+        return ngx_http_complex_value(r, &rule->key, key);
+    ngx_http_variable_value_t *v = ngx_http_get_flushed_variable(r, rule->variable);
+    if (!v)
+        return NGX_ERROR;
+    key->data = v->not_found ? (u_char *)"" : v->data;
+    key->len = v->not_found ? 0 : v->len;
+    return NGX_OK;
+}
+
 static ngx_int_t handle(ngx_http_request_t *r)
 {
     seen_loc_conf *conf = ngx_http_get_module_loc_conf(r, ngx_http_seen_module);
@@ -147,7 +162,7 @@ static ngx_int_t handle(ngx_http_request_t *r)
     for (ngx_uint_t i = 0; i < conf->rules->nelts; i++, rule++) {
         ngx_str_t key;
         seen_source *s = rule->source;
-        if (ngx_http_complex_value(r, &rule->key, &key) != NGX_OK)
+        if (key_of(r, rule, &key) != NGX_OK)
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         ngx_int_t status;
         if (!s->file.filter) {
@@ -400,6 +415,19 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* Whether TEXT is one variable and nothing else. */
+static ngx_flag_t is_variable(const ngx_str_t *text)
+{
+    for (size_t i = 1; i < text->len; i++) {
+        u_char c = text->data[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+            !(c >= '0' && c <= '9') && c != '_')
+            return 0;
+    }
+    return text->len > 1 && text->data[0] == '$' &&
+           !(text->data[1] >= '0' && text->data[1] <= '9');
+}
+
 /* seen_require FILTER KEY; seen_refuse FILTER KEY */
 static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -421,6 +449,12 @@ static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_memzero(rule, sizeof *rule);
     rule->source = s;
     rule->refuse = cmd->offset == 1;
+    rule->variable = NGX_ERROR;
+    if (is_variable(word + 2)) {
+        ngx_str_t name = {word[2].len - 1, word[2].data + 1};
+        rule->variable = ngx_http_get_variable_index(cf, &name);
+        return rule->variable == NGX_ERROR ? NGX_CONF_ERROR : NGX_CONF_OK;
+    }
     ngx_http_compile_complex_value_t c;
     ngx_memzero(&c, sizeof c);
     c.cf = cf;
