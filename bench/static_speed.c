@@ -1,12 +1,13 @@
 /* static_speed.c - ribbon and cuckoo against the machine's own limit.
  *
- *   static_speed [N]...    number of keys, 1e6 1e7 1e8 if none is given
+ *   static_speed [N]... [NAME]...   numbers of keys, 1e6 1e7 1e8 if none is given, of
+ *                                   ribbon8 ribbon2 cuckoo8 cuckoo12 cuckoo16, or all
  *
  * For each: bits a key over the least possible, log2(1/error) with the measured error;
  * ns a key to build on one core, the hashes given; ns a lookup in batches and one by
  * one, half of the keys present; and the limit: independent random lines of 64 bytes
  * in as many bytes as the filter has, fetched 32 ahead, in the same run. CPU time of
- * this thread, the best of three; huge pages where the system gives them. */
+ * this thread, the best of five; huge pages where the system gives them. */
 #include "seen.h"
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static double limit(uint64_t len)
         return 0;
     madvise(p, round, MADV_HUGEPAGE);
     memset(p, 1, round);
-    for (int round3 = 0; round3 < 3; round3++) {
+    for (int round3 = 0; round3 < 5; round3++) {
         uint64_t sum = 0, lines = len / 64;
         double t = now(CPU);
         for (size_t i = 0; i < ASKED; i++) {
@@ -70,7 +71,7 @@ static void ask(const char *name, const seen_filter *f, uint64_t n, double build
     uint64_t wrong = 0, absent = 0, lost = 0;
     for (size_t i = 0; i < ASKED; i++)
         asked[i] = mix(i & 1 ? n + i : (uint64_t)((unsigned __int128)mix(i) * n >> 64));
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 5; round++) {
         double t = now(CPU);
         seen_has_hashes(f, asked, ASKED, found);
         t = (now(CPU) - t) / ASKED * 1e9;
@@ -81,7 +82,7 @@ static void ask(const char *name, const seen_filter *f, uint64_t n, double build
         wrong += (i & 1) && found[i];
         lost += !(i & 1) && !found[i];
     }
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 5; round++) {
         uint64_t yes = 0;
         double t = now(CPU);
         for (size_t i = 0; i < ASKED / 4; i++)
@@ -132,25 +133,41 @@ static void cuckoo(const uint64_t *h, uint64_t n, uint32_t k, const char *name)
     seen_free(f);
 }
 
+static const struct {
+    const char *name;
+    double error; /* of a ribbon */
+    uint32_t k;   /* of a cuckoo filter */
+} kinds[] = { { "ribbon8", 1.0 / 256, 0 }, { "ribbon2", 0.25, 0 }, { "cuckoo8", 0, 8 },
+              { "cuckoo12", 0, 12 },       { "cuckoo16", 0, 16 } };
+#define KINDS (sizeof kinds / sizeof *kinds)
+
 int main(int argc, char **argv)
 {
-    static char *usual[] = { "", "1e6", "1e7", "1e8", NULL };
-    if (argc < 2)
-        argc = 4, argv = usual;
+    double sizes[16] = { 1e6, 1e7, 1e8 };
+    int given = 0;
+    unsigned wanted = 0;
+    for (int a = 1; a < argc; a++) {
+        for (size_t k = 0; k < KINDS; k++)
+            wanted |= (strcmp(argv[a], kinds[k].name) == 0) << k;
+        if (strtod(argv[a], NULL) > 0 && given < 16)
+            sizes[given++] = strtod(argv[a], NULL);
+    }
+    given = given ? given : 3;
+    wanted = wanted ? wanted : ~0u;
     printf("instructions: %s\n%-9s %10s %8s %10s %10s %7s %8s %8s %8s %8s %7s\n", seen_simd(),
            "kind", "keys", "bits/key", "error", "predicted", "/least", "build", "batch",
            "single", "limit", "b/limit");
-    for (int a = 1; a < argc; a++) {
-        uint64_t n = (uint64_t)strtod(argv[a], NULL), *h = malloc(n * 8);
+    for (int a = 0; a < given; a++) {
+        uint64_t n = (uint64_t)sizes[a], *h = malloc(n * 8);
         if (!h)
             return 2;
         for (uint64_t i = 0; i < n; i++)
             h[i] = mix(i);
-        ribbon(h, n, 1.0 / 256, "ribbon 8");
-        ribbon(h, n, 0.25, "ribbon 2");
-        cuckoo(h, n, 8, "cuckoo 8");
-        cuckoo(h, n, 12, "cuckoo 12");
-        cuckoo(h, n, 16, "cuckoo 16");
+        for (size_t k = 0; k < KINDS; k++)
+            if (wanted >> k & 1 && kinds[k].k)
+                cuckoo(h, n, kinds[k].k, kinds[k].name);
+            else if (wanted >> k & 1)
+                ribbon(h, n, kinds[k].error, kinds[k].name);
         free(h);
     }
     return 0;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
@@ -33,7 +34,7 @@ static const kit_option options[] = {
     KEY_OPTIONS,
     THREAD_OPTION,
     {'f', "force", NULL, "Replace FILTER if it is there."},
-    {OPT_STATS, "stats", NULL, "At the end tell what was built on standard error."},
+    {OPT_STATS, "stats", NULL, "At the end tell on standard error what was built and what it took."},
     {'q', "quiet", NULL, "No progress on a terminal."},
     {0},
 };
@@ -86,6 +87,13 @@ static void tell(const seen_filter *f, uint64_t lines, const char *name)
             kit_show_bytes((double)seen_bytes(f), c), name,
             seen_added(f) ? 8.0 * (double)seen_bytes(f) / (double)seen_added(f) : 0,
             seen_error_predicted(f));
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                 (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+    fprintf(stderr, "%.1f s of processor time, %.0f ns a line; at most %s of memory\n", cpu,
+            lines ? cpu * 1e9 / (double)lines : 0,
+            kit_show_bytes((double)u.ru_maxrss * 1024, a));
 }
 
 static int build_main(const kit_command *self, int argc, char **argv)

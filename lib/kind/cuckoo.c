@@ -28,7 +28,7 @@
 #define AT_STASHED 8 /* u32: entries in the stash */
 #define AT_STASH 64 /* STASH times: u64 bucket, u64 fingerprint */
 #define AT_BUCKETS (AT_STASH + 16 * STASH)
-#define PAD 8 /* a bucket of 6 bytes is read as 8 */
+#define PAD 8
 
 /* Numbers of the shape; see "a family of layers". */
 #define OWN_DOUBLED 0 /* units = units of the first layer << this */
@@ -244,13 +244,23 @@ static void count(sn_layer *l, int64_t by)
 
 /* ---- the work, for a constant k ------------------------------------------------- */
 
+/* A bucket of 6 or 12 bytes may lie in two lines. */
+SN_CUCKOO_INLINE void fetch(const sn_layer *l, const place *p, unsigned k)
+{
+    __builtin_prefetch(bucket(l, p->b, k));
+    __builtin_prefetch(bucket(l, p->alt, k));
+    if (k == 12 || k == 24) {
+        __builtin_prefetch(bucket(l, p->b, k) + k / 2 - 1);
+        __builtin_prefetch(bucket(l, p->alt, k) + k / 2 - 1);
+    }
+}
+
 SN_CUCKOO_INLINE void touch_k(const sn_layer *l, const uint64_t *h, size_t n, unsigned k)
 {
     family f = family_of(l, k);
     for (size_t i = 0; i < n; i++) {
         place p = place_of(&f, h[i]);
-        __builtin_prefetch(bucket(l, p.b, k));
-        __builtin_prefetch(bucket(l, p.alt, k));
+        fetch(l, &p, k);
     }
 }
 
@@ -271,8 +281,7 @@ SN_CUCKOO_INLINE void has_k(const sn_layer *l, const uint64_t *h, size_t n, bool
         }
         if (i < n) {
             *p = place_of(&f, h[i]);
-            __builtin_prefetch(bucket(l, p->b, k));
-            __builtin_prefetch(bucket(l, p->alt, k));
+            fetch(l, p, k);
         }
     }
 }

@@ -22,15 +22,14 @@ typedef struct sn_bucket {
     uint64_t v[4]; /* ascending; 0: empty */
 } sn_bucket;
 
-/* The bits of a bucket; K is a constant wherever this is inlined. May read up to
- * two bytes behind the bucket. */
+/* The bits of a bucket; K is a constant wherever this is inlined. */
 SN_CUCKOO_INLINE unsigned __int128 sn_bucket_bits(const uint8_t *p, unsigned k)
 {
     switch (k) {
     case 8:
         return sn_le32(p);
     case 12:
-        return sn_le64(p) & 0xffffffffffffu;
+        return sn_le32(p) | (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40;
     case 16:
         return sn_le64(p);
     case 24:
