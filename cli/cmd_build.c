@@ -155,7 +155,7 @@ static int build_main(const kit_command *self, int argc, char **argv)
                     .hash = true, .seed = spec.seed, .threads = threads};
     feed *input = feed_open(&in);
     l.input = input;
-    kit_progress_start(quiet);
+    kit_progress_start_silent(quiet);
     for (batch *t; (t = feed_next(input)); feed_done(input, t)) {
         l.lines += t->n;
         if (seen_builder_add_hashes(b, t->hash, t->n) < 0)

@@ -31,6 +31,8 @@ static void picture(const seen_stats *st)
     if (!set && bar[20] == '.')
         bar[20] = '|';
     bar[40] = 0;
+    if (st->kind == SEEN_RIBBON)
+        return; /* its bits are the solution of equations, half of them set */
     printf("  fill       [%s] %.1f%%%s\n", bar, 100 * st->fill,
            set ? "" : ", best at 50%");
 }

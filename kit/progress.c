@@ -38,6 +38,12 @@ void kit_progress_start(bool quiet)
     kit_before_message = wipe;
 }
 
+void kit_progress_start_silent(bool quiet)
+{
+    kit_progress_start(quiet);
+    on = !quiet && isatty(STDERR_FILENO);
+}
+
 bool kit_progress_due(void)
 {
     if (!on)

@@ -13,6 +13,8 @@ typedef struct kit_progress {
 /* Progress is shown if standard error is a terminal, standard output is not, and QUIET
  * is false. */
 void kit_progress_start(bool quiet);
+/* The same for a command that prints nothing: whatever standard output is. */
+void kit_progress_start_silent(bool quiet);
 /* Whether a new line is due (about five a second); cheap. */
 bool kit_progress_due(void);
 void kit_progress_show(const kit_progress *p);

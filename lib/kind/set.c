@@ -263,6 +263,17 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
     return &plain;
 }
 
+/* A count that no table of this size can have would make it grow without end. */
+static int check(const sn_layer *l)
+{
+    uint64_t most = sn_set_most(l->shape.units);
+    return l->added <= most ? 0
+                            : sn_fail(SEEN_EFORMAT, "%llu keys are claimed, there is room "
+                                                    "for %llu",
+                                      (unsigned long long)l->added,
+                                      (unsigned long long)most);
+}
+
 const sn_kind sn_set = {
     .name = "set",
     .id = SEEN_SET,
@@ -277,5 +288,6 @@ const sn_kind sn_set = {
     .remove = remove_hash,
     .grow = grow,
     .each_hash = each_hash,
+    .check = check,
     .ordered = true,
 };
