@@ -1,5 +1,6 @@
 /* bloom.c - the chain: growth, batches, generations, union. Bits are libseen's. */
 #include "bloom.h"
+#include "line_sizes.h"
 #include "server_memory.h"
 #include <math.h>
 #include <string.h>
@@ -30,9 +31,14 @@ static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
         return false;
     /* One line a key is the fastest; far below one error in ten thousand it costs
      * several times the bits, and the textbook filter is the better one. */
-    seen_size s = {.kind = error < 1e-5 ? SEEN_CLASSIC : SEEN_LINE,
-                   .keys = capacity,
-                   .error = error};
+    if (error >= 1e-5) {
+        if (!line_size(capacity, error, &out->bits, &out->probes))
+            return false;
+        out->kind = SEEN_LINE;
+        out->bytes = out->bits / 8;
+        return true;
+    }
+    seen_size s = {.kind = SEEN_CLASSIC, .keys = capacity, .error = error};
     if (seen_solve(&s) < 0)
         return false;
     out->kind = s.kind;

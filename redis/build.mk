@@ -11,9 +11,14 @@ INSTALL_LIB += $(REDIS_SO)
 $(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
 
+TESTS += $(BUILD)/tests/redis/line_sizes.t
+$(BUILD)/tests/redis/line_sizes.t: tests/redis/line_sizes.c $(BUILD)/obj/redis/line_sizes.o $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
 # The loaders are fuzzed with a server of a few lines.
 FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/redis/,module_api.o bf_value.o cf_value.o \
-	bloom.o bloom_bytes.o cuckoo.o server_memory.o settings.o)
+	bloom.o bloom_bytes.o line_sizes.o cuckoo.o server_memory.o settings.o)
 
 # ---- client: filters in plain Redis, for the command and the crawler -------------------
 # Programs that want it depend on $(REMOTE_A), link $(REMOTE_LIBS) and are compiled with

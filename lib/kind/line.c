@@ -32,8 +32,10 @@ static double expand(uint32_t k, int lane, double coef, const double prod[8], do
         double mean = 0;
         for (int r = 0; r < 8; r++)
             mean += prod[r] / 8;
-        double clear = 1 - (1 - mean) / lines; /* chance that one key leaves it clear */
-        return coef * (clear > 0 ? exp(n * log(clear)) : 0);
+        /* The chance that one key does not leave it clear: near 0 with many lines, where
+         * log(1 - x) would lose the digits that the terms differ in. */
+        double hit = (1 - mean) / lines;
+        return coef * (hit < 1 ? exp(n * log1p(-hit)) : 0);
     }
     static const double miss[2] = { 63.0 / 64, 62.0 / 64 };
     int asked = bits_in(k, lane);
