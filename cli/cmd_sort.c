@@ -34,6 +34,18 @@ static const kit_option options[] = {
 static bool parse_integer(const char *p, size_t len, int64_t *out)
 {
     const char *end = p + len;
+    if (len && len <= 18) { /* nearly always: nothing but digits */
+        int64_t x = 0;
+        unsigned worst = 0;
+        for (const char *q = p; q < end; q++) {
+            unsigned d = (unsigned)*q - '0';
+            worst = d > worst ? d : worst;
+            x = x * 10 + d;
+        }
+        *out = x;
+        if (worst <= 9)
+            return true;
+    }
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     while (p < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
@@ -149,7 +161,7 @@ static void put(text *t, int64_t x, char term)
                               "28293031323334353637383940414243444546474849505152535455"
                               "56575859606162636465666768697071727374757677787980818283"
                               "8485868788899091929394959697989900";
-    char digits[24], *p = digits + sizeof digits;
+    char digits[48], *p = digits + 24;
     uint64_t u = x < 0 ? -(uint64_t)x : (uint64_t)x;
     *--p = term;
     while (u >= 100) {
@@ -165,12 +177,12 @@ static void put(text *t, int64_t x, char term)
     }
     if (x < 0)
         *--p = '-';
-    size_t n = (size_t)(digits + sizeof digits - p);
-    if (t->len + sizeof digits > sizeof t->buf) {
+    size_t n = (size_t)(digits + 24 - p);
+    if (t->len + 24 > sizeof t->buf) {
         sink_bytes(t->to, t->buf, t->len, false);
         t->len = 0;
     }
-    memcpy(t->buf + t->len, p, n);
+    memcpy(t->buf + t->len, p, 24); /* a fixed length is one instruction or two */
     t->len += n;
 }
 
