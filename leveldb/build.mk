@@ -1,5 +1,6 @@
 # leveldb/: filter policies for LevelDB. Debian's libleveldb-dev has no pkg-config
 # file, so the header is looked for.
+FUZZ_OBJ_table_filter = $(BUILD)/obj/leveldb/table_filter.o
 ifneq ($(shell printf '\#include <leveldb/c.h>\n' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes),)
 LEVELDB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard leveldb/*.c)))
 LIBSEEN_LEVELDB = $(BUILD)/libseen_leveldb.a

@@ -1,4 +1,4 @@
-/* build.c - a new filter from the table, while reads and writes go on.
+/* rebuild.c - a new filter from the table, while reads and writes go on.
  *
  * Publish its number (from now on writers add to it), add the keys that are being
  * written, scan a snapshot, swap. The order is argued in control.h. A builder that
