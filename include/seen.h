@@ -88,7 +88,7 @@ typedef enum seen_kind {
     SEEN_BLOCK = 3,   /* Parquet's split blocks: 32 bytes, eight bits a key */
     SEEN_SET = 4,     /* 64-bit fingerprints: exact in practice, removes */
     SEEN_CUCKOO = 5,  /* small fingerprints: removes */
-    SEEN_RIBBON = 6,  /* static, within 1% of the theoretical minimum */
+    SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
     SEEN_KINDS
 } seen_kind;

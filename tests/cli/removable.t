@@ -35,4 +35,13 @@ same "plan: ribbon, for two billion in 500 MB" ribbon "$(choice -n 2G -m 500MB -
 same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
 ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would take" &&
     seen plan -n 200k --json | grep -c "\"ns\": [0-9]" | grep -qx 6'
+
+# The page's commands, one after another.
+mkdir page && cd page || exit 1
+printf 'http://bad.example/\nhttp://worse.example/\n' >blocked.txt
+sed -n 's/^    \(seen .*\)/\1/p' "$top/docs/static.md" >commands
+ok "docs/static.md has commands" test "$(wc -l <commands)" -ge 8
+while read -r line; do
+    ok "docs/static.md: $line" sh -c "$line"
+done <commands
 finish
