@@ -3,6 +3,7 @@
 #include "seen.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char reason[512] = "no call has failed";
 
@@ -13,6 +14,13 @@ int sn_fail(int code, const char *fmt, ...)
     vsnprintf(reason, sizeof reason, fmt, ap);
     va_end(ap);
     return code;
+}
+
+int sn_fail_named(int code, const char *path)
+{
+    char why[sizeof reason];
+    memcpy(why, reason, sizeof why);
+    return sn_fail(code, "%s: %s", path, why);
 }
 
 const char *seen_reason(void) { return reason; }

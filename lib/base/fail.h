@@ -4,4 +4,6 @@
 
 /* Keeps the sentence for seen_reason() and returns CODE. */
 __attribute__((format(printf, 2, 3))) int sn_fail(int code, const char *fmt, ...);
+/* Puts the name of a file before the reason that stands; returns CODE. */
+int sn_fail_named(int code, const char *path);
 #endif

@@ -6,15 +6,12 @@
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/map.h"
 #include "hash/hash.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
 
@@ -187,50 +184,6 @@ int seen_verify(const seen_filter *f)
 
 /* ---- files ------------------------------------------------------------------------ */
 
-static int failed(const char *path)
-{
-    int e = errno;
-    sn_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(e));
-    errno = e;
-    return SEEN_EIO;
-}
-
-static int map_file(const char *path, bool write, uint8_t **p, uint64_t *len)
-{
-    struct stat st;
-    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (fd < 0)
-        return failed(path);
-    if (fstat(fd, &st) < 0) {
-        failed(path);
-        close(fd);
-        return SEEN_EIO;
-    }
-    if (!S_ISREG(st.st_mode) || st.st_size < SN_PREAMBLE) {
-        close(fd);
-        errno = S_ISDIR(st.st_mode) ? EISDIR : 0;
-        return S_ISDIR(st.st_mode) ? failed(path)
-                                   : sn_fail(SEEN_EFORMAT, "%s: not a filter file of seen",
-                                             path);
-    }
-    void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED,
-                   fd, 0);
-    close(fd);
-    if (m == MAP_FAILED)
-        return failed(path);
-    *p = m;
-    *len = (uint64_t)st.st_size;
-    return 0;
-}
-
-/* Puts the file's name before the reason that stands. */
-static int name_file(int rc, const char *path)
-{
-    char why[400];
-    snprintf(why, sizeof why, "%s", seen_reason());
-    return sn_fail(rc, "%s: %s", path, why);
-}
-
 int seen_open(const char *path, unsigned mode, seen_filter **out)
 {
     static const seen_allocator system;
@@ -238,14 +191,14 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
     uint64_t len = 0;
     bool write = mode & (SEEN_WRITE | SEEN_SHARED);
     *out = NULL;
-    int rc = map_file(path, write, &p, &len);
+    int rc = sn_map(path, write, &p, &len);
     if (rc < 0)
-        return rc;
+        return errno == EINVAL ? sn_fail(SEEN_EFORMAT, "%s: not a file", path) : rc;
     seen_filter *f;
     rc = open_at(p, len, &f);
     if (rc < 0) {
-        munmap(p, len);
-        return name_file(rc, path);
+        sn_unmap(p, len);
+        return sn_fail_named(rc, path);
     }
     f->map_owned = true;
     f->path = sn_alloc(&system, strlen(path) + 1);
@@ -266,7 +219,7 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
         rc = sn_fail(SEEN_EKIND, "not made with SEEN_ATOMIC: processes cannot share it");
     if (rc < 0) {
         seen_free(f);
-        return name_file(rc, path);
+        return sn_fail_named(rc, path);
     }
     if (write) {
         f->writable = true;

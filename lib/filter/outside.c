@@ -2,14 +2,12 @@
  * the way from and to native filters. What the bits mean is lib/foreign's. */
 #include "filter/filter.h"
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const seen_format *const *seen_formats(size_t *n)
 {
@@ -102,48 +100,6 @@ int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
 
 /* ---- files ---------------------------------------------------------------------- */
 
-static int failed(const char *path)
-{
-    int e = errno;
-    sn_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(e));
-    errno = e;
-    return SEEN_EIO;
-}
-
-static int map_file(const char *path, bool write, uint8_t **p, uint64_t *len)
-{
-    struct stat st;
-    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (fd < 0)
-        return failed(path);
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-        close(fd);
-        return failed(path);
-    }
-    *p = NULL;
-    *len = (uint64_t)st.st_size;
-    if (st.st_size) {
-        void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0),
-                       MAP_SHARED, fd, 0);
-        if (m == MAP_FAILED) {
-            failed(path);
-            close(fd);
-            return SEEN_EIO;
-        }
-        *p = m;
-    }
-    close(fd);
-    return SEEN_OK;
-}
-
-static int name_file(int rc, const char *path)
-{
-    char why[400];
-    snprintf(why, sizeof why, "%s", seen_reason());
-    return sn_fail(rc, "%s: %s", path, why);
-}
-
 int seen_open_foreign(const char *path, const char *format, const seen_params *params,
                       unsigned mode, seen_filter **out)
 {
@@ -152,26 +108,25 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     uint64_t len = 0;
     seen_filter *f;
     *out = NULL;
-    int rc = map_file(path, mode & SEEN_WRITE, &p, &len);
+    int rc = sn_map(path, mode & SEEN_WRITE, &p, &len);
     if (rc < 0)
         return rc;
     rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format,
                     params, &f);
     if (rc < 0) {
-        if (p)
-            munmap(p, len);
-        return name_file(rc, path);
+        sn_unmap(p, len);
+        return sn_fail_named(rc, path);
     }
     if (mode & SEEN_WRITE && f->foreign->file != p && len) {
         seen_free(f);
-        munmap(p, len);
+        sn_unmap(p, len);
         return sn_fail(SEEN_EKIND,
                        "%s: this format cannot be written in place: load it, "
                        "add, and save",
                        path);
     }
     if (mode & SEEN_LOAD && p) {
-        munmap(p, len);
+        sn_unmap(p, len);
     } else if (p) {
         f->map = p;
         f->map_len = len;
