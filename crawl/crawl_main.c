@@ -93,6 +93,8 @@ int main(int argc, char **argv)
     c.loop = loop_new();
     c.spill = spill_new(dir);
     c.curl = engine_curl(&conf, c.loop);
+    if (conf.engine != ENGINE_CURL && !conf.proxy)
+        c.plain = engine_plain(&conf, c.loop);
     if (conf.redis)
         store_redis_open(&c);
     else

@@ -11,7 +11,7 @@ is "$(wc -l <"$dir/out")" 3001 "one line for each page and for the redirect befo
 is "$(cut -f1 "$dir/out" | sort | uniq -d | wc -l)" 0 "no page is listed twice"
 stop_site
 
-for engine in curl; do
+for engine in curl plain; do
     start_site --pages 2000 --hosts 7 --spell
     hosts=$(for h in 2 3 4 5 6 7; do echo "--host 127.0.0.$h:$port"; done)
     $crawl $fast --engine $engine --per-host 3 $hosts "http://127.0.0.1:$port/p/0.html" >"$dir/out"
@@ -63,28 +63,27 @@ is "$(perl -MJSON::PP -e 'local $/; my $j = decode_json(<>); print join " ", $j-
     "$dir/json")" "1200 1200 2 0 1200 1" "--json counts what was done"
 stop_site
 
-start_site --pages 200 --spell --odd
-seed="http://127.0.0.1:$port/p/0.html"
-for engine in curl; do
-    [ $engine = curl ] || start_site --pages 200 --spell --odd
+for engine in curl plain; do
+    start_site --pages 200 --spell --odd
     seed="http://127.0.0.1:$port/p/0.html"
     $crawl $fast --engine $engine --retries 2 --retry-wait 0.02 --max-body 1M --sitemaps \
         "$seed" >"$dir/out"
     all_once "traps, loops, rules, broken, slow and endless answers, sitemaps ($engine)" '?sitemaps'
     is "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)" \
         "1 broken 1 redirects 2 robots 2 truncated" "each failure has its name ($engine)"
-    [ $engine = curl ] || stop_site
-done
 
-# Private addresses, by number, by name, by redirect, by spelling.
-for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://[::ffff:127.0.0.1]:$port/" \
-    "http://inner.example:$port/" "http://localhost:$port/"; do
-    before=$(report | sed -n 's/.*answered //p')
-    $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" "$where" >"$dir/out"
-    is "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')" "0	private $before" \
-        "without --allow-private, ${where%%:"$port"*} is not connected to"
+    # Private addresses: by number, by name, by spelling.
+    for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://inner.example:$port/" \
+        "http://[::ffff:127.0.0.1]:$port/" "http://localhost:$port/"; do
+        before=$(report | sed -n 's/.*answered //p')
+        $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" \
+            --engine $engine --no-robots "$where" >"$dir/out"
+        is "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')" "0	private $before" \
+            "without --allow-private, ${where%%:"$port"*} is not connected to ($engine)"
+    done
+    is "$(echo "${before:-none}" | grep -c '^[0-9]')" 1 "(the site was there to be asked)"
+    stop_site
 done
-stop_site
 
 start_site --pages 300 --spell
 $crawl $fast --domain --resolve "a.example.com:$port:127.0.0.1" \
