@@ -4,6 +4,7 @@
  * were taken, and nothing at all when nothing changed. */
 #include "bf_commands.h"
 #include "bf_options.h"
+#include "bf_parts.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
 #include "settings.h"
@@ -95,6 +96,46 @@ static const char *rotate_if_due(rm_ctx *ctx, rm_str *name, bloom *b, int64_t no
     return NULL;
 }
 
+/* Adds to a filter in pieces. The answers end before the first item that was not taken;
+ * items behind it may be in all the same, and the replicas are told which. */
+static int add_to_parts(rm_ctx *ctx, rm_str *name, bf_key *k, const bf_options *made,
+                        rm_str **argv, size_t n, bool one)
+{
+    items it;
+    items_get(&it, argv, n);
+    bool *taken = RM_Alloc(n + 1), changed = false;
+    const char *why = parts_add(ctx, k->value.parts, it.keys, n, it.answer, taken, &changed);
+    size_t done = 0, all = 0;
+    while (done < n && taken[done])
+        done++;
+    rm_str **in = RM_Alloc((n + 1) * sizeof *in);
+    for (size_t i = 0; i < n; i++)
+        if (taken[i])
+            in[all++] = argv[i];
+    if (one && done) {
+        RM_ReplyWithBool(ctx, it.answer[0]);
+    } else if (one || (why && !all)) {
+        RM_ReplyWithError(ctx, why);
+    } else {
+        RM_ReplyWithArray(ctx, (long)(done + (why != NULL)));
+        for (size_t i = 0; i < done; i++)
+            RM_ReplyWithBool(ctx, it.answer[i]);
+        if (why)
+            RM_ReplyWithError(ctx, why);
+    }
+    if (made)
+        bf_replicate_new(ctx, name, made, in, all);
+    else if (changed)
+        RM_Replicate(ctx, "BF.MADD", "sv", name, in, all);
+    if (changed)
+        RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.add", name);
+    RM_Free(in);
+    RM_Free(taken);
+    items_done(&it);
+    bf_close(k);
+    return RM_OK;
+}
+
 /* Adds argv[0 .. n) to the filter NAME, made by O if missing. A reply for ONE item is
  * not an array. */
 static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, size_t n,
@@ -108,11 +149,13 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
         bf made;
         if (o->no_create)
             return refuse(ctx, &k, SAY_NOT_FOUND);
-        const char *bad = bf_create(ctx, o, &made);
+        const char *bad = bf_create(ctx, name, o, &made);
         if (bad)
             return refuse(ctx, &k, bad);
         bf_set(&k, made);
     }
+    if (k.value.parts)
+        return add_to_parts(ctx, name, &k, created ? o : NULL, argv, n, one);
     bf_facts before = bf_get_facts(k.value), after;
     int64_t now = 0;
     if (k.value.fast && k.value.fast->spec.window) {
@@ -210,7 +253,7 @@ int bf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     else if (k.state == BF_FOUND)
         bad = SAY_EXISTS;
     else
-        bad = bf_create(ctx, &o, &made);
+        bad = bf_create(ctx, argv[1], &o, &made);
     if (bad)
         return refuse(ctx, &k, bad);
     bf_set(&k, made);
@@ -266,7 +309,15 @@ static int has_items(rm_ctx *ctx, rm_str *name, rm_str **argv, size_t n, bool on
         return refuse(ctx, &k, state_error(&k));
     items it;
     items_get(&it, argv, n);
-    ask(k.value, &it);
+    const char *bad = NULL;
+    if (k.value.parts)
+        bad = parts_has(ctx, k.value.parts, it.keys, n, it.answer);
+    else
+        ask(k.value, &it);
+    if (bad) {
+        items_done(&it);
+        return refuse(ctx, &k, bad);
+    }
     if (!one)
         RM_ReplyWithArray(ctx, (long)n);
     for (size_t i = 0; i < n; i++)
@@ -306,7 +357,15 @@ int bf_card(rm_ctx *ctx, rm_str **argv, int argc)
     bf_key k = bf_open(ctx, argv[1], RM_READ);
     if (k.state == BF_WRONG)
         return refuse(ctx, &k, SAY_WRONGTYPE);
-    uint64_t n = k.state == BF_FOUND ? bf_get_facts(k.value).items : 0;
+    bf_facts f = {0};
+    const char *bad = NULL;
+    if (k.value.parts)
+        bad = parts_facts(ctx, k.value.parts, &f);
+    else if (k.state == BF_FOUND)
+        f = bf_get_facts(k.value);
+    uint64_t n = f.items;
+    if (bad)
+        return refuse(ctx, &k, bad);
     bf_close(&k);
     return RM_ReplyWithLongLong(ctx, (long long)n);
 }
@@ -330,7 +389,7 @@ static uint64_t max_scaled(rm_ctx *ctx, const bloom *b)
 
 static double tightening_of(bf v)
 {
-    if (v.compat)
+    if (v.compat || v.parts)
         return 0.5;
     if (v.fast->spec.tightening > 0)
         return v.fast->spec.tightening;
@@ -366,6 +425,9 @@ int bf_info_command(rm_ctx *ctx, rm_str **argv, int argc)
     if (k.state != BF_FOUND)
         return refuse(ctx, &k, state_error(&k));
     bf_facts f = bf_get_facts(k.value);
+    const char *bad = k.value.parts ? parts_facts(ctx, k.value.parts, &f) : NULL;
+    if (bad)
+        return refuse(ctx, &k, bad);
     const long long values[] = {(long long)f.capacity, (long long)f.size,
                                 (long long)f.layers, (long long)f.items,
                                 f.fixed ? -1 : (long long)f.expansion};
@@ -425,6 +487,16 @@ int bf_debug(rm_ctx *ctx, rm_str **argv, int argc)
     bf_key k = bf_open(ctx, argv[1], RM_READ);
     if (k.state != BF_FOUND)
         return refuse(ctx, &k, state_error(&k));
+    if (k.value.parts) {
+        char line[64];
+        int n = snprintf(line, sizeof line, "pieces:%u capacity:%llu", k.value.parts->n,
+                         (unsigned long long)k.value.parts->capacity);
+        RM_ReplyWithArray(ctx, 2);
+        RM_ReplyWithStringBuffer(ctx, line, (size_t)n);
+        RM_ReplyWithStringBuffer(ctx, k.value.parts->prefix, strlen(k.value.parts->prefix));
+        bf_close(&k);
+        return RM_OK;
+    }
     bf_facts f = bf_get_facts(k.value);
     char line[32];
     int n = snprintf(line, sizeof line, "size:%llu", (unsigned long long)f.items);
@@ -461,6 +533,8 @@ int bf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         return refuse(ctx, &k, state_error(&k));
     if (RM_StringToLongLong(argv[2], &iter) != RM_OK)
         return refuse(ctx, &k, SAY_SCAN_NUMERIC);
+    if (k.value.parts)
+        return refuse(ctx, &k, SAY_PART_NO);
     RM_ReplyWithArray(ctx, 2);
     if (iter == 0) {
         size_t len = k.value.fast ? bloom_header(k.value.fast, NULL, 0)
@@ -496,7 +570,12 @@ static int load_header(rm_ctx *ctx, bf_key *k, const char *p, size_t len)
 {
     bf made = {0};
     uint64_t limit = memory_limit(ctx);
-    int rc = bloom_is_header(p, len)
+    int rc = SEEN_OK;
+    if (parts_is_header(p, len)) {
+        made.parts = parts_load(p, len);
+        rc = made.parts ? SEEN_OK : SEEN_EFORMAT;
+    } else
+        rc = bloom_is_header(p, len)
                  ? bloom_load(p, len, limit, &made.fast)
                  : seen_bf_load(p, len, limit, &server_allocator, &made.compat);
     if (rc != SEEN_OK)
@@ -526,6 +605,8 @@ int bf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
         return refuse(ctx, &k, SAY_NOT_FOUND);
     if (k.state == BF_MISSING)
         return load_header(ctx, &k, p, len);
+    if (k.value.parts)
+        return refuse(ctx, &k, SAY_PART_NO);
     int rc = iter < 1 ? SEEN_ERANGE
              : k.value.fast
                  ? bloom_load_chunk(k.value.fast, (uint64_t)iter, p, len)
@@ -587,6 +668,8 @@ int bf_merge(rm_ctx *ctx, rm_str **argv, int argc)
         bf_key k = i == 1 ? dest : bf_open(ctx, argv[i], RM_READ);
         if (k.state != BF_FOUND) {
             bad = k.state == BF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
+        } else if (k.value.parts) {
+            bad = SAY_PART_NO;
         } else if (!sum.fast && !sum.compat) {
             if (k.value.fast)
                 sum.fast = bloom_copy(k.value.fast);
@@ -624,4 +707,23 @@ int bf_merge(rm_ctx *ctx, rm_str **argv, int argc)
     RM_ReplicateVerbatim(ctx);
     RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.merge", argv[1]);
     return RM_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* BF.DROP key: deletes a filter with all its pieces, in the background; 1 or 0. */
+int bf_drop(rm_ctx *ctx, rm_str **argv, int argc)
+{
+    if (argc != 2)
+        return RM_WrongArity(ctx);
+    bf_key k = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
+    if (k.state == BF_WRONG)
+        return refuse(ctx, &k, SAY_WRONGTYPE);
+    bool found = k.state == BF_FOUND;
+    if (found) {
+        if (k.value.parts)
+            parts_unlink(ctx, k.value.parts);
+        RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
+        RM_ReplicateVerbatim(ctx);
+    }
+    bf_close(&k);
+    return RM_ReplyWithLongLong(ctx, found);
 }

@@ -5,7 +5,7 @@
 
 rm_command bf_reserve, bf_add, bf_madd, bf_insert, bf_exists, bf_mexists, bf_has;
 rm_command bf_info_command, bf_card, bf_scandump, bf_loadchunk, bf_debug;
-rm_command bf_merge, bf_rotate;
+rm_command bf_merge, bf_rotate, bf_drop;
 
 rm_command cf_reserve, cf_add, cf_addnx, cf_insert, cf_insertnx, cf_exists, cf_mexists;
 rm_command cf_count, cf_del, cf_compact, cf_info_command, cf_scandump, cf_loadchunk;

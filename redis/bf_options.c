@@ -1,5 +1,6 @@
 /* bf_options.c - from words to a filter, and back to words for replicas. */
 #include "bf_options.h"
+#include "bf_parts.h"
 #include "server_memory.h"
 #include "settings.h"
 #include "words.h"
@@ -143,6 +144,13 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
         o->born = n;
         return NULL;
     }
+    if (word_is(argv[0], "PIECES")) {
+        long long n;
+        if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 2 || n > MAX_PARTS)
+            return SAY_BAD_PIECES;
+        o->pieces = (uint32_t)n;
+        return NULL;
+    }
     *used = 0;
     return NULL;
 }
@@ -156,6 +164,9 @@ static const char *settle(bf_options *o)
             return SAY_WINDOW_FAST;
         o->compat = false;
     }
+    if (o->pieces && (o->spec.window || (o->compat && o->saw_layout)))
+        return SAY_PART_FAST;
+    o->compat = o->compat && !o->pieces;
     /* A layout that is named brings its own rule, whatever the settings say. */
     if (o->saw_layout && !o->saw_tightening)
         o->spec.tightening = 0;
@@ -277,9 +288,22 @@ static const char *check_scale(const bf_options *o, uint64_t limit)
     }
 }
 
-const char *bf_create(rm_ctx *ctx, bf_options *o, bf *out)
+/* In a cluster, a filter that one key could not be moved with is made of pieces. Only the
+ * master decides: replicas and the append-only file are told. */
+static void choose_pieces(rm_ctx *ctx, bf_options *o)
+{
+    bloom_layer l;
+    int flags = RM_GetContextFlags(ctx);
+    if (!o->pieces && !o->compat && !o->spec.window && (flags & RM_FLAG_CLUSTER) &&
+        !(flags & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING)) &&
+        bloom_shape_first(&o->spec, &l) && l.bytes > (uint64_t)448 << 20)
+        o->pieces = (uint32_t)(l.bytes / ((uint64_t)128 << 20)) + 1;
+}
+
+const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
 {
     *out = (bf){0};
+    choose_pieces(ctx, o);
     if (!o->born)
         o->born = now_ms();
     bloom_limit lim = limit_for(ctx);
@@ -288,6 +312,8 @@ const char *bf_create(rm_ctx *ctx, bf_options *o, bf *out)
         if (bad)
             return bad;
     }
+    if (o->pieces)
+        return parts_make(ctx, name, o, &out->parts);
     if (!o->compat) {
         int rc = bloom_new(&o->spec, o->born, &lim, &out->fast);
         return rc == BLOOM_OK       ? NULL
@@ -345,6 +371,10 @@ void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **it
         if (o->spec.tightening > 0) {
             v[m++] = text("TIGHTENING");
             v[m++] = fraction(o->spec.tightening);
+        }
+        if (o->pieces) {
+            v[m++] = text("PIECES");
+            v[m++] = number(o->pieces);
         }
         if (o->spec.window) {
             v[m++] = text("WINDOW");

@@ -11,6 +11,7 @@ typedef struct bf_options {
     bool saw_expansion, saw_layout, saw_tightening;
     int64_t born;      /* 0: now; window filters on replicas are told */
     uint64_t scale_to; /* VALIDATESCALETO; 0: not asked */
+    uint32_t pieces;   /* keys that hold it; 0: one */
     int items;         /* argv index of the first item; 0: none given */
 } bf_options;
 
@@ -21,8 +22,8 @@ bf_options bf_defaults(void);
 const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o);
 const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o);
 
-/* Makes the filter. Returns NULL, or what to answer. */
-const char *bf_create(rm_ctx *ctx, bf_options *o, bf *out);
+/* Makes the filter of key NAME. Returns NULL, or what to answer. */
+const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out);
 
 /* Replicates "create KEY as in O and add these items" as one command that needs no
  * settings; N may be 0. */

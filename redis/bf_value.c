@@ -1,5 +1,6 @@
 /* bf_value.c - BF keys to the server: RDB, append-only file, digest, copy, free. */
 #include "bf_value.h"
+#include "bf_parts.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
 #include "settings.h"
@@ -11,7 +12,7 @@
 /* Filters above this are freed by the server's background thread. */
 #define BIG ((uint64_t)64 << 10)
 
-static rm_type *fast_type, *compat_type;
+static rm_type *fast_type, *compat_type, *parts_type;
 
 /* ---- INFO ----------------------------------------------------------------------------- */
 
@@ -54,6 +55,8 @@ bf_facts bf_get_facts(bf v)
             .fixed = b->spec.fixed,
         };
     }
+    if (v.parts) /* its pieces speak for themselves */
+        return (bf_facts){.size = sizeof *v.parts, .bytes = sizeof *v.parts};
     seen_bf_info i;
     seen_bf_link first;
     seen_bf_get_info(v.compat, &i);
@@ -88,6 +91,8 @@ bf_key bf_open(rm_ctx *ctx, rm_str *name, int mode)
         k.value.fast = RM_ModuleTypeGetValue(k.key);
     else if (t == compat_type)
         k.value.compat = RM_ModuleTypeGetValue(k.key);
+    else if (t == parts_type)
+        k.value.parts = RM_ModuleTypeGetValue(k.key);
     else
         return k;
     k.state = BF_FOUND;
@@ -103,8 +108,11 @@ void bf_close(bf_key *k)
 
 void bf_set(bf_key *k, bf value)
 {
-    RM_ModuleTypeSetValue(k->key, value.fast ? fast_type : compat_type,
-                          value.fast ? (void *)value.fast : (void *)value.compat);
+    if (value.parts)
+        RM_ModuleTypeSetValue(k->key, parts_type, value.parts);
+    else
+        RM_ModuleTypeSetValue(k->key, value.fast ? fast_type : compat_type,
+                              value.fast ? (void *)value.fast : (void *)value.compat);
     k->value = value;
     k->state = BF_FOUND;
     bf_facts now = bf_get_facts(value);
@@ -114,6 +122,8 @@ void bf_set(bf_key *k, bf value)
 void bf_release(bf v)
 {
     bloom_free(v.fast);
+    if (v.parts)
+        parts_free(v.parts);
     if (v.compat)
         seen_bf_free(v.compat);
 }
@@ -356,6 +366,53 @@ static void *compat_copy(rm_str *from, rm_str *to, const void *value)
     return counted(f, (bf){.compat = f});
 }
 
+/* ---- pieces ------------------------------------------------------------------------------- */
+
+static void *parts_header(const bf_parts *p, size_t *len)
+{
+    *len = parts_bytes(p, NULL, 0);
+    void *header = RM_Alloc(*len);
+    parts_bytes(p, header, *len);
+    return header;
+}
+
+static void parts_save(rm_io *io, void *value)
+{
+    size_t len;
+    void *header = parts_header(value, &len);
+    RM_SaveStringBuffer(io, header, len);
+    RM_Free(header);
+}
+
+static void *parts_load_rdb(rm_io *io, int encver)
+{
+    size_t len;
+    char *header = encver == 1 ? RM_LoadStringBuffer(io, &len) : NULL;
+    bf_parts *p = header ? parts_load(header, len) : NULL;
+    RM_Free(header);
+    return counted(p, (bf){.parts = p});
+}
+
+static void parts_aof(rm_io *io, rm_str *key, void *value)
+{
+    size_t len;
+    void *header = parts_header(value, &len);
+    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
+    RM_Free(header);
+}
+
+static void parts_digest(rm_digest *md, void *value)
+{
+    size_t len;
+    void *header = parts_header(value, &len);
+    RM_DigestAddStringBuffer(md, header, len);
+    RM_DigestEndSequence(md);
+    RM_Free(header);
+}
+
+static size_t parts_usage(const void *value) { return sizeof(bf_parts) + 64; }
+static void parts_release(void *value) { free_counted((bf){.parts = value}); }
+
 /* ---- registration ------------------------------------------------------------------------- */
 
 int bf_types(rm_ctx *ctx)
@@ -382,7 +439,18 @@ int bf_types(rm_ctx *ctx)
         .free_effort = compat_effort,
         .copy = compat_copy,
     };
+    /* No copy: the copy would share the pieces. */
+    rm_methods parts = {
+        .version = 3,
+        .rdb_load = parts_load_rdb,
+        .rdb_save = parts_save,
+        .aof_rewrite = parts_aof,
+        .mem_usage = parts_usage,
+        .digest = parts_digest,
+        .free = parts_release,
+    };
     fast_type = RM_CreateDataType(ctx, "seenbloom", 1, &fast);
     compat_type = RM_CreateDataType(ctx, "MBbloom--", 4, &compat);
-    return fast_type && compat_type ? RM_OK : RM_ERR;
+    parts_type = RM_CreateDataType(ctx, "seenparts", 1, &parts);
+    return fast_type && compat_type && parts_type ? RM_OK : RM_ERR;
 }

@@ -8,10 +8,13 @@
 #include "module_api.h"
 #include "seen_redis.h"
 
+typedef struct bf_parts bf_parts;
+
 /* Exactly one is set. */
 typedef struct bf {
     bloom *fast;
     seen_bf *compat;
+    bf_parts *parts; /* a filter over several keys: bf_parts.h */
 } bf;
 
 /* Registers both types. RM_ERR if the server refuses. */

@@ -30,7 +30,8 @@ static const rm_arg layouts[] = {
 #define COMMON                                                                         \
     OPTION("seconds", "WINDOW", RM_ARG_INTEGER),                                       \
         OPTION("ratio", "TIGHTENING", RM_ARG_DOUBLE),                                  \
-        OPTION("seed", "SEED", RM_ARG_STRING), LAYOUT
+        OPTION("seed", "SEED", RM_ARG_STRING),                                         \
+        OPTION("pieces", "PIECES", RM_ARG_INTEGER), LAYOUT
 
 static const rm_arg a_bf_reserve[] = {
     KEY,
@@ -151,6 +152,8 @@ static const struct row {
      "Takes a piece that BF.SCANDUMP sent"},
     {"BF.DEBUG", bf_debug, READ, 2, a_key, "0.1.0", "O(layers)",
      "Describes every layer of a Bloom filter"},
+    {"BF.DROP", bf_drop, "write fast", 2, a_key, "0.1.0", "O(pieces)",
+     "Deletes a Bloom filter with all its pieces, in the background"},
     {"BF.ROTATE", bf_rotate, WRITE_SLOW, 3, a_rotate, "0.1.0", "O(layers)",
      "Begins the next generation of a filter with a window; masters send it to replicas"},
     {"CF.RESERVE", cf_reserve, WRITE_SLOW, -3, a_cf_reserve, "0.1.0", "O(1)",

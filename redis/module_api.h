@@ -27,7 +27,8 @@ typedef int rm_command(rm_ctx *ctx, rm_str **argv, int argc);
 enum { RM_OK = 0, RM_ERR = 1 };
 enum { RM_READ = 1, RM_WRITE = 2 };
 enum { RM_KEY_EMPTY = 0, RM_KEY_MODULE = 6 };
-enum { RM_FLAG_FROM_MASTER = 1 << 12, RM_FLAG_LOADING = 1 << 13, RM_FLAG_RESP3 = 1 << 22 };
+enum { RM_FLAG_CLUSTER = 1 << 5, RM_FLAG_FROM_MASTER = 1 << 12 };
+enum { RM_FLAG_LOADING = 1 << 13, RM_FLAG_RESP3 = 1 << 22 };
 enum { RM_CONFIG_MEMORY = 1 << 7 };
 enum { RM_EVENT_GENERIC = 1 << 2 };
 enum { RM_HANDLE_IO_ERRORS = 1 };
@@ -161,6 +162,7 @@ typedef void rm_info_fn(rm_info *info, int for_crash_report);
     F(int, InfoAddFieldULongLong, (rm_info *, const char *, unsigned long long))
 
 #define RM_MAY(F)                                                                      \
+    F(int, UnlinkKey, (rm_key *))                                                      \
     F(void *, TryAlloc, (size_t))                                                      \
     F(void *, TryCalloc, (size_t, size_t))                                             \
     F(rm_cmd *, GetCommand, (rm_ctx *, const char *))                                  \
