@@ -368,7 +368,7 @@ static void first_pass(exact *x)
             spool(s, b->block.data, b->block.len);
         s->len += b->block.len;
         if (!x->first) {
-            seen_spec spec = {.keys = guess_lines(x, f, b), .error = 0.02, .seed = x->seed};
+            seen_spec spec = {.keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};
             uint64_t memory = x->u->size.memory;
             if (memory && spec.keys > memory / 4) /* 8 bits each would be too many */
                 spec = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8,
