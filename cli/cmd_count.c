@@ -122,8 +122,10 @@ static void report(const groups *g, const seen_filter *f, uint64_t lines, bool j
     if (quiet)
         return;
     kit_stdout_flush();
-    if (lost < 0.5)
-        kit_warn("exact, but for a chance of %.1g", lost > 1e-300 ? lost : 0.0);
+    if (lost < 1e-12)
+        kit_warn("exact");
+    else if (lost < 0.5)
+        kit_warn("exact, but for a chance of %.1g", lost);
     else
         kit_warn("%.0f of %" PRIu64 " were expected lost and are put back in the counts; "
                  "standard error of the total %.2g%%", lost, added, 100 * sigma);

@@ -166,6 +166,11 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             if (got == 0)
                 break;
             b->len += (size_t)got;
+            /* Without a terminator in what is new, nothing has ended. */
+            if (r->csv && !memchr(b->data + looked, r->term, b->len - looked)) {
+                looked = b->len;
+                continue;
+            }
             ends = last_end(r, b, looked);
             if (ends)
                 break;
