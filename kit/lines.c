@@ -108,6 +108,11 @@ static int make_room(kit_lines *r, kit_block *b, size_t room)
 {
     if (b->room >= room)
         return 0;
+    static size_t most; /* the system would give more than there is, and kill us later */
+    if (!most)
+        most = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+    if (room > most && room > 2 * KIT_BLOCK)
+        return fail(r, "a line is longer than half of the machine's memory");
     char *p = realloc(b->data, room + PAD);
     if (!p)
         return fail(r, "a line is too long for the memory there is");
