@@ -84,13 +84,21 @@ static void save_string(rm_io *io, const char *p, size_t len)
 }
 static int flags(rm_ctx *ctx) { return 0; }
 
-static rm_methods type[4];
-static int types;
+/* By name, so that the first byte of an input means the same for ever. */
+enum { BF_FAST, BF_COMPAT, CF_FAST, CF_COMPAT, BF_PARTS, TYPES };
+static const char *const type_name[TYPES] = {"seenbloom", "MBbloom--", "seencucko",
+                                             "MBbloomCF", "seenparts"};
+static rm_methods type[TYPES];
+static bool started;
 
 static rm_type *create(rm_ctx *ctx, const char *name, int encver, rm_methods *m)
 {
-    type[types] = *m;
-    return (rm_type *)&type[types++];
+    for (int i = 0; i < TYPES; i++)
+        if (!strcmp(name, type_name[i])) {
+            type[i] = *m;
+            return (rm_type *)&type[i];
+        }
+    abort();
 }
 
 static void start(void)
@@ -163,16 +171,16 @@ static void use_cf(cf v)
 
 static void rdb(int which, rm_io *io)
 {
-    void *v = type[which].rdb_load(io, which % 2 ? 4 : 1);
+    void *v = type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
     if (!v)
         return;
-    if (which < 2)
+    if (which <= BF_COMPAT)
         use_bf(which ? (bf){.compat = v} : (bf){.fast = v});
-    else
-        use_cf(which == 3 ? (cf){.compat = v} : (cf){.fast = v});
+    else if (which <= CF_COMPAT)
+        use_cf(which == CF_COMPAT ? (cf){.compat = v} : (cf){.fast = v});
     type[which].rdb_save(io, v);
     type[which].mem_usage(v);
-    void *copy = type[which].copy(NULL, NULL, v);
+    void *copy = type[which].copy ? type[which].copy(NULL, NULL, v) : NULL;
     if (copy)
         type[which].free(copy);
     type[which].free(v);
@@ -220,12 +228,15 @@ static void chunks(int which, rm_io *io)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!types)
+    if (!started)
         start();
+    started = true;
     if (!size)
         return 0;
     rm_io io = {data + 1, data + size, 0};
-    if (data[0] & 4)
+    if (data[0] & 8)
+        rdb(BF_PARTS, &io);
+    else if (data[0] & 4)
         chunks(data[0] & 3, &io);
     else
         rdb(data[0] & 3, &io);
