@@ -53,7 +53,10 @@ static uint64_t bytes(store *s)
     return st.bytes;
 }
 
-static double lost(store *s) { return 0; }
+static double lost(store *s)
+{
+    return 0;
+}
 
 static bool save(store *s)
 {
@@ -63,13 +66,17 @@ static bool save(store *s)
         kit_warn("a connection broke: %llu keys were called new without certainty",
                  (unsigned long long)st.unsure);
     if (st.keys && st.added > st.keys)
-        kit_warn("%s: was made for %llu keys; this run alone added %llu, so it errs more "
-                 "than promised",
-                 s->name, (unsigned long long)st.keys, (unsigned long long)st.added);
+        kit_warn(
+            "%s: was made for %llu keys; this run alone added %llu, so it errs more "
+            "than promised",
+            s->name, (unsigned long long)st.keys, (unsigned long long)st.added);
     return true;
 }
 
-static void close_remote(store *s) { seen_remote_close(s->ctx); }
+static void close_remote(store *s)
+{
+    seen_remote_close(s->ctx);
+}
 
 static const store_ops ops = {"redis", add, has, NULL, bytes, lost, save, close_remote};
 
@@ -89,11 +96,12 @@ int remote_open(const char *name, unsigned how, store *s)
     return 0;
 }
 
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force)
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+                 bool force)
 {
     seen_remote_spec ask = {.module = use_module};
-    seen_remote_spec want = {.make = true, .module = use_module, .keys = keys,
-                             .error = error, .seed = seed};
+    seen_remote_spec want = {
+        .make = true, .module = use_module, .keys = keys, .error = error, .seed = seed};
     seen_remote *r;
     int rc = seen_remote_open(url, &ask, &r);
     if (rc == SEEN_OK) {
@@ -115,7 +123,8 @@ void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bo
 
 static void missing(void)
 {
-    kit_die("this build has no Redis client: build it again with libhiredis-dev installed");
+    kit_die(
+        "this build has no Redis client: build it again with libhiredis-dev installed");
 }
 
 int remote_open(const char *name, unsigned how, store *s)
@@ -125,7 +134,8 @@ int remote_open(const char *name, unsigned how, store *s)
     return SEEN_EFORMAT;
 }
 
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force)
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+                 bool force)
 {
     missing();
 }

@@ -5,16 +5,14 @@
 #include "bf_commands.h"
 #include "bf_options.h"
 #include "bf_parts.h"
-#include "bloom_bytes.h"
 #include "server_memory.h"
 #include "settings.h"
 #include "words.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* ---- items of a command ------------------------------------------------------------ */
+/* ---- items of a command ------------------------------------------------------ */
 
 /* Items and their answers; small commands need no allocation. */
 enum { FEW = 128 };
@@ -43,19 +41,7 @@ static void items_done(items *it)
     }
 }
 
-/* Closes K and answers with an error. */
-static int refuse(rm_ctx *ctx, bf_key *k, const char *why)
-{
-    bf_close(k);
-    return RM_ReplyWithError(ctx, why);
-}
-
-static const char *state_error(const bf_key *k)
-{
-    return k->state == BF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
-}
-
-/* ---- adding ---------------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------ */
 
 static const char *why_not(int rc)
 {
@@ -104,7 +90,8 @@ static int add_to_parts(rm_ctx *ctx, rm_str *name, bf_key *k, const bf_options *
     items it;
     items_get(&it, argv, n);
     bool *taken = RM_Alloc(n + 1), changed = false;
-    const char *why = parts_add(ctx, k->value.parts, it.keys, n, it.answer, taken, &changed);
+    const char *why =
+        parts_add(ctx, k->value.parts, it.keys, n, it.answer, taken, &changed);
     size_t done = 0, all = 0;
     while (done < n && taken[done])
         done++;
@@ -144,14 +131,14 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
     bf_key k = bf_open(ctx, name, RM_READ | RM_WRITE);
     bool created = k.state == BF_MISSING;
     if (k.state == BF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
+        return bf_refuse(ctx, &k, SAY_WRONGTYPE);
     if (created) {
         bf made;
         if (o->no_create)
-            return refuse(ctx, &k, SAY_NOT_FOUND);
+            return bf_refuse(ctx, &k, SAY_NOT_FOUND);
         const char *bad = bf_create(ctx, name, o, &made);
         if (bad)
-            return refuse(ctx, &k, bad);
+            return bf_refuse(ctx, &k, bad);
         bf_set(&k, made);
     }
     if (k.value.parts)
@@ -162,7 +149,7 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
         now = now_ms();
         const char *bad = rotate_if_due(ctx, name, k.value.fast, now);
         if (bad)
-            return refuse(ctx, &k, bad);
+            return bf_refuse(ctx, &k, bad);
     }
     items it;
     items_get(&it, argv, n);
@@ -255,7 +242,7 @@ int bf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     else
         bad = bf_create(ctx, argv[1], &o, &made);
     if (bad)
-        return refuse(ctx, &k, bad);
+        return bf_refuse(ctx, &k, bad);
     bf_set(&k, made);
     bf_replicate_new(ctx, argv[1], &o, NULL, 0);
     RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.reserve", argv[1]);
@@ -272,14 +259,14 @@ int bf_rotate(rm_ctx *ctx, rm_str **argv, int argc)
         return RM_WrongArity(ctx);
     bf_key k = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
     if (k.state != BF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
+        return bf_refuse(ctx, &k, bf_state_error(&k));
     bloom *b = k.value.fast;
     if (!b || !b->spec.window || RM_StringToLongLong(argv[2], &at) != RM_OK ||
         at < b->layers[b->nlayers - 1].born || at > (1LL << 50))
-        return refuse(ctx, &k, SAY_BAD_WINDOW);
+        return bf_refuse(ctx, &k, SAY_BAD_WINDOW);
     bf_facts before = bf_get_facts(k.value);
     if (bloom_rotate(b, at) != BLOOM_OK)
-        return refuse(ctx, &k, SAY_NO_MEMORY);
+        return bf_refuse(ctx, &k, SAY_NO_MEMORY);
     bf_facts after = bf_get_facts(k.value);
     bf_account(&before, &after);
     bf_close(&k);
@@ -287,7 +274,7 @@ int bf_rotate(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- asking ------------------------------------------------------------------ */
 
 static void ask(bf v, items *it)
 {
@@ -306,7 +293,7 @@ static int has_items(rm_ctx *ctx, rm_str *name, rm_str **argv, size_t n, bool on
 {
     bf_key k = bf_open(ctx, name, RM_READ);
     if (strict && k.state != BF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
+        return bf_refuse(ctx, &k, bf_state_error(&k));
     items it;
     items_get(&it, argv, n);
     const char *bad = NULL;
@@ -316,7 +303,7 @@ static int has_items(rm_ctx *ctx, rm_str *name, rm_str **argv, size_t n, bool on
         ask(k.value, &it);
     if (bad) {
         items_done(&it);
-        return refuse(ctx, &k, bad);
+        return bf_refuse(ctx, &k, bad);
     }
     if (!one)
         RM_ReplyWithArray(ctx, (long)n);
@@ -356,7 +343,7 @@ int bf_card(rm_ctx *ctx, rm_str **argv, int argc)
         return RM_WrongArity(ctx);
     bf_key k = bf_open(ctx, argv[1], RM_READ);
     if (k.state == BF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
+        return bf_refuse(ctx, &k, SAY_WRONGTYPE);
     bf_facts f = {0};
     const char *bad = NULL;
     if (k.value.parts)
@@ -365,17 +352,18 @@ int bf_card(rm_ctx *ctx, rm_str **argv, int argc)
         f = bf_get_facts(k.value);
     uint64_t n = f.items;
     if (bad)
-        return refuse(ctx, &k, bad);
+        return bf_refuse(ctx, &k, bad);
     bf_close(&k);
     return RM_ReplyWithLongLong(ctx, (long long)n);
 }
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- telling ----------------------------------------------------------------- */
 
 /* Keys the filter could hold before it exceeds the memory limit. */
 static uint64_t max_scaled(rm_ctx *ctx, const bloom *b)
 {
-    uint64_t limit = memory_limit(ctx), keys = bloom_capacity(b), bytes = bloom_bytes(b);
+    uint64_t limit = memory_limit(ctx), keys = bloom_capacity(b),
+             bytes = bloom_bytes(b);
     bloom_layer l = b->layers[b->nlayers - 1], next;
     bloom one = {.spec = b->spec, .nlayers = 1, .layers = &l};
     while (bloom_shape_next(&one, &next) && bytes + next.bytes <= limit &&
@@ -423,11 +411,11 @@ int bf_info_command(rm_ctx *ctx, rm_str **argv, int argc)
         return RM_WrongArity(ctx);
     bf_key k = bf_open(ctx, argv[1], RM_READ);
     if (k.state != BF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
+        return bf_refuse(ctx, &k, bf_state_error(&k));
     bf_facts f = bf_get_facts(k.value);
     const char *bad = k.value.parts ? parts_facts(ctx, k.value.parts, &f) : NULL;
     if (bad)
-        return refuse(ctx, &k, bad);
+        return bf_refuse(ctx, &k, bad);
     const long long values[] = {(long long)f.capacity, (long long)f.size,
                                 (long long)f.layers, (long long)f.items,
                                 f.fixed ? -1 : (long long)f.expansion};
@@ -486,14 +474,15 @@ int bf_debug(rm_ctx *ctx, rm_str **argv, int argc)
         return RM_WrongArity(ctx);
     bf_key k = bf_open(ctx, argv[1], RM_READ);
     if (k.state != BF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
+        return bf_refuse(ctx, &k, bf_state_error(&k));
     if (k.value.parts) {
         char line[64];
         int n = snprintf(line, sizeof line, "pieces:%u capacity:%llu", k.value.parts->n,
                          (unsigned long long)k.value.parts->capacity);
         RM_ReplyWithArray(ctx, 2);
         RM_ReplyWithStringBuffer(ctx, line, (size_t)n);
-        RM_ReplyWithStringBuffer(ctx, k.value.parts->prefix, strlen(k.value.parts->prefix));
+        RM_ReplyWithStringBuffer(ctx, k.value.parts->prefix,
+                                 strlen(k.value.parts->prefix));
         bf_close(&k);
         return RM_OK;
     }
@@ -519,211 +508,4 @@ int bf_debug(rm_ctx *ctx, rm_str **argv, int argc)
     }
     bf_close(&k);
     return RM_OK;
-}
-
-/* ---- moving ------------------------------------------------------------------------------ */
-
-int bf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
-{
-    long long iter;
-    if (argc != 3)
-        return RM_WrongArity(ctx);
-    bf_key k = bf_open(ctx, argv[1], RM_READ);
-    if (k.state != BF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
-    if (RM_StringToLongLong(argv[2], &iter) != RM_OK)
-        return refuse(ctx, &k, SAY_SCAN_NUMERIC);
-    if (k.value.parts)
-        return refuse(ctx, &k, SAY_PART_NO);
-    RM_ReplyWithArray(ctx, 2);
-    if (iter == 0) {
-        size_t len = k.value.fast ? bloom_header(k.value.fast, NULL, 0)
-                                  : seen_bf_header(k.value.compat, NULL, 0);
-        char *header = RM_Alloc(len);
-        if (k.value.fast)
-            bloom_header(k.value.fast, header, len);
-        else
-            seen_bf_header(k.value.compat, header, len);
-        RM_ReplyWithLongLong(ctx, 1);
-        RM_ReplyWithStringBuffer(ctx, header, len);
-        RM_Free(header);
-    } else {
-        const void *data = NULL;
-        size_t len = 0;
-        uint64_t next = 0;
-        int rc = iter < 0 ? SEEN_EINVAL
-                 : k.value.fast
-                     ? bloom_chunk(k.value.fast, (uint64_t)iter, SEEN_REDIS_CHUNK, &data,
-                                   &len, &next)
-                     : seen_bf_chunk(k.value.compat, (uint64_t)iter, &data, &len, &next);
-        if (rc != SEEN_OK)
-            len = next = 0;
-        RM_ReplyWithLongLong(ctx, (long long)next);
-        RM_ReplyWithStringBuffer(ctx, len ? data : "", len);
-    }
-    bf_close(&k);
-    return RM_OK;
-}
-
-/* The header of a dump makes the key. */
-static int load_header(rm_ctx *ctx, bf_key *k, const char *p, size_t len)
-{
-    bf made = {0};
-    uint64_t limit = memory_limit(ctx);
-    int rc = SEEN_OK;
-    if (parts_is_header(p, len)) {
-        made.parts = parts_load(p, len);
-        rc = made.parts ? SEEN_OK : SEEN_EFORMAT;
-    } else
-        rc = bloom_is_header(p, len)
-                 ? bloom_load(p, len, limit, &made.fast)
-                 : seen_bf_load(p, len, limit, &server_allocator, &made.compat);
-    if (rc != SEEN_OK)
-        return refuse(ctx, k,
-                      rc == SEEN_ETOOBIG  ? SAY_OVER_LIMIT
-                      : rc == SEEN_ENOMEM ? SAY_NO_MEMORY
-                                          : SAY_BAD_DATA);
-    bf_set(k, made);
-    bf_close(k);
-    RM_ReplicateVerbatim(ctx);
-    return RM_ReplyWithSimpleString(ctx, "OK");
-}
-
-int bf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
-{
-    long long iter;
-    size_t len;
-    if (argc != 4)
-        return RM_WrongArity(ctx);
-    if (RM_StringToLongLong(argv[2], &iter) != RM_OK)
-        return RM_ReplyWithError(ctx, SAY_LOAD_NUMERIC);
-    const char *p = RM_StringPtrLen(argv[3], &len);
-    bf_key k = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state == BF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
-    if (k.state == BF_MISSING && iter != 1)
-        return refuse(ctx, &k, SAY_NOT_FOUND);
-    if (k.state == BF_MISSING)
-        return load_header(ctx, &k, p, len);
-    if (k.value.parts)
-        return refuse(ctx, &k, SAY_PART_NO);
-    int rc = iter < 1 ? SEEN_ERANGE
-             : k.value.fast
-                 ? bloom_load_chunk(k.value.fast, (uint64_t)iter, p, len)
-                 : seen_bf_load_chunk(k.value.compat, (uint64_t)iter, p, len);
-    bf_close(&k);
-    if (rc == SEEN_ERANGE)
-        return RM_ReplyWithError(ctx, SAY_NO_LINK);
-    if (rc != SEEN_OK)
-        return RM_ReplyWithError(ctx, SAY_CHUNK_BIG);
-    RM_ReplicateVerbatim(ctx);
-    return RM_ReplyWithSimpleString(ctx, "OK");
-}
-
-/* ---- union ------------------------------------------------------------------------------- */
-
-/* DST |= SRC in RedisBloom's layout: its chain takes links of any shape, so the union
- * is one chain of both filters' links, those of *DST last. */
-static int compat_merge(seen_bf **dst, const seen_bf *src, uint64_t limit)
-{
-    seen_bf_info d, s;
-    seen_bf_get_info(*dst, &d);
-    seen_bf_get_info(src, &s);
-    if ((d.options ^ s.options) & SEEN_BF_FORCE64)
-        return BLOOM_DIFFER;
-    seen_bf_link *links = RM_Calloc(d.links + s.links, sizeof *links);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s.links; i++) {
-        seen_bf_get_link(src, i, &links[n]);
-        n += links[n].size > 0;
-    }
-    for (uint32_t i = 0; i < d.links; i++)
-        seen_bf_get_link(*dst, i, &links[n++]);
-    seen_bf *sum = NULL;
-    int rc = seen_bf_make(d.options, d.expansion, links, n, limit, &server_allocator,
-                          &sum);
-    RM_Free(links);
-    if (rc != SEEN_OK)
-        return rc == SEEN_ETOOBIG ? BLOOM_TOOBIG : BLOOM_NOMEM;
-    *dst = sum;
-    return BLOOM_OK;
-}
-
-/* BF.MERGE dest src [src ...]: DEST becomes the union. Done on the side and put in
- * place at the end, so that an error changes nothing. */
-int bf_merge(rm_ctx *ctx, rm_str **argv, int argc)
-{
-    if (argc < 3)
-        return RM_WrongArity(ctx);
-    bf_key dest = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (dest.state == BF_WRONG)
-        return refuse(ctx, &dest, SAY_WRONGTYPE);
-    bf sum = {0};
-    int rc = BLOOM_OK;
-    const char *bad = NULL;
-    bloom_limit lim = limit_for(ctx);
-    for (int i = 1; i < argc && !bad && rc == BLOOM_OK; i++) {
-        if (i == 1 && dest.state == BF_MISSING)
-            continue;
-        bf_key k = i == 1 ? dest : bf_open(ctx, argv[i], RM_READ);
-        if (k.state != BF_FOUND) {
-            bad = k.state == BF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
-        } else if (k.value.parts) {
-            bad = SAY_PART_NO;
-        } else if (!sum.fast && !sum.compat) {
-            if (k.value.fast)
-                sum.fast = bloom_copy(k.value.fast);
-            else
-                seen_bf_copy(k.value.compat, &server_allocator, &sum.compat);
-            rc = sum.fast || sum.compat ? BLOOM_OK : BLOOM_NOMEM;
-        } else if (dest.state == BF_FOUND && k.value.fast == dest.value.fast &&
-                   k.value.compat == dest.value.compat) {
-            /* DEST itself among the sources adds nothing. */
-        } else if (sum.fast && k.value.fast) {
-            rc = bloom_merge(sum.fast, k.value.fast, &lim);
-        } else if (sum.compat && k.value.compat) {
-            seen_bf *old = sum.compat;
-            rc = compat_merge(&sum.compat, k.value.compat, lim.max_bytes(lim.ctx));
-            if (rc == BLOOM_OK)
-                seen_bf_free(old);
-        } else {
-            rc = BLOOM_DIFFER;
-        }
-        if (i > 1)
-            bf_close(&k);
-    }
-    if (!bad && rc != BLOOM_OK)
-        bad = rc == BLOOM_DIFFER   ? SAY_DIFFER
-              : rc == BLOOM_TOOBIG ? SAY_OVER_LIMIT
-                                   : SAY_NO_MEMORY;
-    if (bad) {
-        bf_release(sum);
-        return refuse(ctx, &dest, bad);
-    }
-    if (dest.state == BF_FOUND)
-        RM_DeleteKey(dest.key);
-    bf_set(&dest, sum);
-    bf_close(&dest);
-    RM_ReplicateVerbatim(ctx);
-    RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.merge", argv[1]);
-    return RM_ReplyWithSimpleString(ctx, "OK");
-}
-
-/* BF.DROP key: deletes a filter with all its pieces, in the background; 1 or 0. */
-int bf_drop(rm_ctx *ctx, rm_str **argv, int argc)
-{
-    if (argc != 2)
-        return RM_WrongArity(ctx);
-    bf_key k = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state == BF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
-    bool found = k.state == BF_FOUND;
-    if (found) {
-        if (k.value.parts)
-            parts_unlink(ctx, k.value.parts);
-        RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
-        RM_ReplicateVerbatim(ctx);
-    }
-    bf_close(&k);
-    return RM_ReplyWithLongLong(ctx, found);
 }

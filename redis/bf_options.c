@@ -17,9 +17,15 @@ int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static uint64_t limit_of(void *ctx) { return memory_limit(ctx); }
+static uint64_t limit_of(void *ctx)
+{
+    return memory_limit(ctx);
+}
 
-bloom_limit limit_for(rm_ctx *ctx) { return (bloom_limit){limit_of, ctx}; }
+bloom_limit limit_for(rm_ctx *ctx)
+{
+    return (bloom_limit){limit_of, ctx};
+}
 
 bf_options bf_defaults(void)
 {
@@ -35,7 +41,7 @@ bf_options bf_defaults(void)
     return o;
 }
 
-/* ---- single values --------------------------------------------------------------------- */
+/* ---- single values ----------------------------------------------------------- */
 
 static bool word_is(const rm_str *s, const char *word)
 {
@@ -146,7 +152,8 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
     }
     if (word_is(argv[0], "PIECES")) {
         long long n;
-        if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 2 || n > MAX_PARTS)
+        if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 2 ||
+            n > MAX_PARTS)
             return SAY_BAD_PIECES;
         o->pieces = (uint32_t)n;
         return NULL;
@@ -173,7 +180,7 @@ static const char *settle(bf_options *o)
     return NULL;
 }
 
-/* ---- commands --------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------- */
 
 const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o)
 {
@@ -264,7 +271,7 @@ const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o)
     return settle(o);
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------ */
 
 /* Whether the filter could grow to hold scale_to keys within LIMIT bytes. */
 static const char *check_scale(const bf_options *o, uint64_t limit)
@@ -288,8 +295,8 @@ static const char *check_scale(const bf_options *o, uint64_t limit)
     }
 }
 
-/* In a cluster, a filter that one key could not be moved with is made of pieces. Only the
- * master decides: replicas and the append-only file are told. */
+/* In a cluster, a filter that one key could not be moved with is made of pieces. Only
+ * the master decides: replicas and the append-only file are told. */
 static void choose_pieces(rm_ctx *ctx, bf_options *o)
 {
     bloom_layer l;
@@ -329,9 +336,12 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
     return rc == SEEN_OK ? NULL : SAY_NO_MEMORY;
 }
 
-/* ---- back to words -------------------------------------------------------------------------- */
+/* ---- back to words ----------------------------------------------------------- */
 
-static rm_str *text(const char *s) { return RM_CreateString(NULL, s, strlen(s)); }
+static rm_str *text(const char *s)
+{
+    return RM_CreateString(NULL, s, strlen(s));
+}
 
 static rm_str *number(long long n)
 {

@@ -16,7 +16,7 @@ static const char *lost(rm_ctx *ctx)
     return RM_GetContextFlags(ctx) & RM_FLAG_CLUSTER ? SAY_PART_AGAIN : SAY_PART_LOST;
 }
 
-/* ---- keys of pieces ------------------------------------------------------------------- */
+/* ---- keys of pieces ---------------------------------------------------------- */
 
 static rm_str *part_name(rm_ctx *ctx, const bf_parts *p, uint32_t i)
 {
@@ -49,7 +49,10 @@ static bf_parts *parts_new(const char *name, size_t len, uint32_t n)
     return p;
 }
 
-void parts_free(bf_parts *p) { RM_Free(p); }
+void parts_free(bf_parts *p)
+{
+    RM_Free(p);
+}
 
 void parts_unlink(rm_ctx *ctx, const bf_parts *p)
 {
@@ -107,7 +110,7 @@ const char *parts_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_parts 
     return NULL;
 }
 
-/* ---- items ------------------------------------------------------------------------------ */
+/* ---- items ------------------------------------------------------------------- */
 
 /* Items sorted by piece; in each piece in their order. */
 typedef struct sorted {
@@ -124,7 +127,8 @@ static sorted sort_items(const bf_parts *p, const seen_key *keys, size_t n)
     uint32_t *part = RM_Alloc(n * sizeof *part);
     for (size_t i = 0; i < n; i++) {
         /* Not the hash that the pieces use: their lines would be chosen by it again. */
-        uint64_t h = seen_hash_seeded(p->seed ^ 0x9e3779b97f4a7c15u, keys[i].data, keys[i].len);
+        uint64_t h =
+            seen_hash_seeded(p->seed ^ 0x9e3779b97f4a7c15u, keys[i].data, keys[i].len);
         part[i] = (uint32_t)(((unsigned __int128)h * p->n) >> 64);
         s.first[part[i] + 2]++;
     }
@@ -245,7 +249,7 @@ const char *parts_facts(rm_ctx *ctx, const bf_parts *p, bf_facts *out)
     return NULL;
 }
 
-/* ---- bytes -------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------- */
 
 enum { FIXED = 32, SUM = 8 };
 

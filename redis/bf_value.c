@@ -3,7 +3,7 @@
 #include "bf_parts.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
-#include "settings.h"
+#include "words.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 static rm_type *fast_type, *compat_type, *parts_type;
 
-/* ---- INFO ----------------------------------------------------------------------------- */
+/* ---- INFO -------------------------------------------------------------------- */
 
 static atomic_llong n_objects, n_layers, n_items, n_capacity, n_bytes;
 
@@ -76,7 +76,7 @@ bf_facts bf_get_facts(bf v)
     };
 }
 
-/* ---- keys ----------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------- */
 
 bf_key bf_open(rm_ctx *ctx, rm_str *name, int mode)
 {
@@ -106,6 +106,17 @@ void bf_close(bf_key *k)
     k->key = NULL;
 }
 
+int bf_refuse(rm_ctx *ctx, bf_key *k, const char *why)
+{
+    bf_close(k);
+    return RM_ReplyWithError(ctx, why);
+}
+
+const char *bf_state_error(const bf_key *k)
+{
+    return k->state == BF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
+}
+
 void bf_set(bf_key *k, bf value)
 {
     if (value.parts)
@@ -128,7 +139,7 @@ void bf_release(bf v)
         seen_bf_free(v.compat);
 }
 
-/* ---- both types ----------------------------------------------------------------------- */
+/* ---- both types -------------------------------------------------------------- */
 
 /* Runs in any thread. */
 static void free_counted(bf v)
@@ -148,7 +159,10 @@ static void *counted(void *value, bf v)
 }
 
 /* 0 tells the server to free in the background whatever its threshold. */
-static size_t effort(uint64_t bytes) { return bytes > BIG ? 0 : 1; }
+static size_t effort(uint64_t bytes)
+{
+    return bytes > BIG ? 0 : 1;
+}
 
 static void digest_piece(rm_digest *md, const void *p, uint64_t len)
 {
@@ -160,7 +174,7 @@ static void digest_piece(rm_digest *md, const void *p, uint64_t len)
     }
 }
 
-/* ---- fast ------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------- */
 
 static void fast_save(rm_io *io, void *value)
 {
@@ -172,8 +186,8 @@ static void fast_save(rm_io *io, void *value)
     RM_Free(header);
     const void *data;
     uint64_t next;
-    for (uint64_t iter = 1; bloom_chunk(b, iter, RDB_CHUNK, &data, &len, &next) == 0 && len;
-         iter = next)
+    for (uint64_t iter = 1;
+         bloom_chunk(b, iter, RDB_CHUNK, &data, &len, &next) == 0 && len; iter = next)
         RM_SaveStringBuffer(io, data, len);
 }
 
@@ -193,7 +207,8 @@ static void *fast_load(rm_io *io, int encver)
     const void *place;
     uint64_t next;
     for (uint64_t iter = 1;
-         bloom_chunk(b, iter, RDB_CHUNK, &place, &want, &next) == 0 && want; iter = next) {
+         bloom_chunk(b, iter, RDB_CHUNK, &place, &want, &next) == 0 && want;
+         iter = next) {
         piece = RM_LoadStringBuffer(io, &len);
         bool good = piece && len == want && !RM_IsIOError(io) &&
                     bloom_load_chunk(b, next, piece, len) == SEEN_OK;
@@ -236,9 +251,18 @@ static void fast_digest(rm_digest *md, void *value)
     RM_DigestEndSequence(md);
 }
 
-static size_t fast_usage(const void *value) { return bloom_memory(value); }
-static void fast_free(void *value) { free_counted((bf){.fast = value}); }
-static size_t fast_effort(rm_str *key, const void *v) { return effort(bloom_bytes(v)); }
+static size_t fast_usage(const void *value)
+{
+    return bloom_memory(value);
+}
+static void fast_free(void *value)
+{
+    free_counted((bf){.fast = value});
+}
+static size_t fast_effort(rm_str *key, const void *v)
+{
+    return effort(bloom_bytes(v));
+}
 
 static void *fast_copy(rm_str *from, rm_str *to, const void *value)
 {
@@ -246,7 +270,7 @@ static void *fast_copy(rm_str *from, rm_str *to, const void *value)
     return counted(b, (bf){.fast = b});
 }
 
-/* ---- compat ------------------------------------------------------------------------------ */
+/* ---- compat ------------------------------------------------------------------ */
 
 static void compat_save(rm_io *io, void *value)
 {
@@ -308,8 +332,8 @@ static void *compat_load(rm_io *io, int encver)
     }
     seen_bf *f = NULL;
     if (good && sum == items &&
-        seen_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n, UINT64_MAX,
-                     &server_allocator, &f) != SEEN_OK) {
+        seen_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n,
+                     UINT64_MAX, &server_allocator, &f) != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         f = NULL;
     }
@@ -351,7 +375,10 @@ static size_t compat_usage(const void *value)
     return bf_get_facts((bf){.compat = (seen_bf *)value}).bytes;
 }
 
-static void compat_free(void *value) { free_counted((bf){.compat = value}); }
+static void compat_free(void *value)
+{
+    free_counted((bf){.compat = value});
+}
 
 static size_t compat_effort(rm_str *key, const void *value)
 {
@@ -366,7 +393,7 @@ static void *compat_copy(rm_str *from, rm_str *to, const void *value)
     return counted(f, (bf){.compat = f});
 }
 
-/* ---- pieces ------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------ */
 
 static void *parts_header(const bf_parts *p, size_t *len)
 {
@@ -410,10 +437,16 @@ static void parts_digest(rm_digest *md, void *value)
     RM_Free(header);
 }
 
-static size_t parts_usage(const void *value) { return sizeof(bf_parts) + 64; }
-static void parts_release(void *value) { free_counted((bf){.parts = value}); }
+static size_t parts_usage(const void *value)
+{
+    return sizeof(bf_parts) + 64;
+}
+static void parts_release(void *value)
+{
+    free_counted((bf){.parts = value});
+}
 
-/* ---- registration ------------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------ */
 
 int bf_types(rm_ctx *ctx)
 {

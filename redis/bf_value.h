@@ -29,6 +29,9 @@ typedef struct bf_key {
 } bf_key;
 bf_key bf_open(rm_ctx *ctx, rm_str *name, int mode);
 void bf_close(bf_key *k);
+/* Closes K and answers WHY, or what a key that is not BF_FOUND is answered with. */
+int bf_refuse(rm_ctx *ctx, bf_key *k, const char *why);
+const char *bf_state_error(const bf_key *k);
 /* Gives the opened, empty key a value, which belongs to the server from then on. */
 void bf_set(bf_key *k, bf value);
 

@@ -8,7 +8,7 @@
 /* Generations of a window; one more than that is alive while the oldest fades. */
 enum { GENERATIONS = 4 };
 
-/* ---- shape ------------------------------------------------------------------------ */
+/* ---- shape ------------------------------------------------------------------- */
 
 /* The error of layer number I, so that the sum over all layers stays below the
  * error that was asked for. */
@@ -97,7 +97,7 @@ uint64_t bloom_capacity(const bloom *b)
     return sum;
 }
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------- */
 
 static void layer_free(bloom_layer *l)
 {
@@ -199,7 +199,7 @@ bloom *bloom_copy(const bloom *b)
     return c;
 }
 
-/* ---- asking ----------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------ */
 
 /* Keys of one round: their hashes and where their answers go. Answered ones are
  * taken out as layer after layer is asked. */
@@ -274,7 +274,7 @@ void bloom_has_many(const bloom *b, const seen_key *keys, size_t n, int64_t now,
     }
 }
 
-/* ---- adding ----------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------ */
 
 static int grow(bloom *b, const bloom_limit *lim)
 {
@@ -356,11 +356,12 @@ size_t bloom_add_many(bloom *b, const seen_key *keys, size_t n, int64_t now,
     return at;
 }
 
-/* ---- forgetting ------------------------------------------------------------------- */
+/* ---- forgetting -------------------------------------------------------------- */
 
 bool bloom_due(const bloom *b, int64_t now)
 {
-    return b->spec.window && now - b->layers[b->nlayers - 1].born >= generation_length(b);
+    return b->spec.window &&
+           now - b->layers[b->nlayers - 1].born >= generation_length(b);
 }
 
 int bloom_rotate(bloom *b, int64_t now)
@@ -379,7 +380,7 @@ int bloom_rotate(bloom *b, int64_t now)
     return bloom_append(b, &fresh);
 }
 
-/* ---- union ------------------------------------------------------------------------ */
+/* ---- union ------------------------------------------------------------------- */
 
 static bool same_shape(const bloom_layer *x, const bloom_layer *y)
 {

@@ -34,7 +34,7 @@ typedef struct bloom_spec {
     double tightening;  /* error of the next layer over the newest one's; 0: layer
                            i has 6/pi^2/i^2 of the error, which is cheaper */
     uint64_t seed;
-    uint64_t window;    /* ms; 0: never forget */
+    uint64_t window; /* ms; 0: never forget */
 } bloom_spec;
 
 typedef struct bloom {
@@ -46,10 +46,10 @@ typedef struct bloom {
 
 enum {
     BLOOM_OK = 0,
-    BLOOM_FULL = -1,    /* fixed, and its capacity is reached */
+    BLOOM_FULL = -1, /* fixed, and its capacity is reached */
     BLOOM_NOMEM = -2,
-    BLOOM_TOOBIG = -3,  /* would exceed the limit given */
-    BLOOM_DIFFER = -4   /* filters that cannot be merged */
+    BLOOM_TOOBIG = -3, /* would exceed the limit given */
+    BLOOM_DIFFER = -4  /* filters that cannot be merged */
 };
 
 /* The bytes one filter may take, asked only when it is about to grow. */

@@ -12,7 +12,7 @@ enum { MAX_LAYERS = 65536 };
 #define CF_MAGIC "seenCF1\n"
 enum { MAGIC = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
 
-/* ---- little-endian fields ----------------------------------------------------------- */
+/* ---- little-endian fields ---------------------------------------------------- */
 
 typedef struct out {
     uint8_t *p;
@@ -48,7 +48,7 @@ static double get_double(const uint8_t **p)
     return d;
 }
 
-/* ---- a virtual string of bodies ----------------------------------------------------- */
+/* ---- a virtual string of bodies ---------------------------------------------- */
 
 typedef struct body {
     uint8_t *p;
@@ -108,7 +108,7 @@ static int place_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
     return SEEN_ERANGE;
 }
 
-/* ---- BF ------------------------------------------------------------------------------ */
+/* ---- BF ---------------------------------------------------------------------- */
 
 bool bloom_is_header(const void *p, size_t len)
 {
@@ -147,7 +147,10 @@ size_t bloom_header(const bloom *b, void *buf, size_t size)
     return need;
 }
 
-static bool rate(double d) { return d > 0 && d < 1; }
+static bool rate(double d)
+{
+    return d > 0 && d < 1;
+}
 
 int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result)
 {
@@ -228,7 +231,7 @@ int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len)
     return rc;
 }
 
-/* ---- CF ------------------------------------------------------------------------------ */
+/* ---- CF ---------------------------------------------------------------------- */
 
 bool cuckoo_is_header(const void *p, size_t len)
 {
@@ -257,7 +260,10 @@ size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
     return need;
 }
 
-static bool power(uint64_t n) { return n && !(n & (n - 1)) && n <= (uint64_t)1 << 40; }
+static bool power(uint64_t n)
+{
+    return n && !(n & (n - 1)) && n <= (uint64_t)1 << 40;
+}
 
 int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **result)
 {

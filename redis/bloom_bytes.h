@@ -7,7 +7,7 @@
 #ifndef SEEN_REDIS_BLOOM_BYTES_H
 #define SEEN_REDIS_BLOOM_BYTES_H
 #include "bloom.h"
-#include "cuckoo.h"
+#include "cf_table.h"
 
 /* Whether P could be one of our headers. */
 bool bloom_is_header(const void *p, size_t len);
@@ -23,7 +23,8 @@ int bloom_load(const void *p, size_t len, uint64_t max_bytes, bloom **out);
 int cuckoo_load(const void *p, size_t len, uint64_t max_bytes, cuckoo **out);
 
 /* The piece after ITER, at most CHUNK bytes and never over the end of a layer: *DATA
- * points into the filter. At the end *LEN and *NEXT are 0. SEEN_EINVAL: no such ITER. */
+ * points into the filter. At the end *LEN and *NEXT are 0. SEEN_EINVAL: no such ITER.
+ */
 int bloom_chunk(const bloom *b, uint64_t iter, size_t chunk, const void **data,
                 size_t *len, uint64_t *next);
 int cuckoo_chunk(const cuckoo *c, uint64_t iter, size_t chunk, const void **data,

@@ -38,7 +38,7 @@ static seen_key key_of(const rm_str *s)
     return k;
 }
 
-/* ---- making ------------------------------------------------------------------------------ */
+/* ---- making ------------------------------------------------------------------ */
 
 typedef struct cf_options {
     bool compat;
@@ -85,8 +85,9 @@ static const char *create(rm_ctx *ctx, const cf_options *o, cf *out)
         cuckoo_buckets_for((uint64_t)o->capacity, (uint32_t)o->bucket_size);
     if (buckets * (uint64_t)o->bucket_size * 2 > limit)
         return SAY_OVER_LIMIT;
-    out->fast = cuckoo_new(buckets, (uint32_t)o->bucket_size, (uint32_t)o->max_iterations,
-                           (uint32_t)o->expansion, o->seed);
+    out->fast =
+        cuckoo_new(buckets, (uint32_t)o->bucket_size, (uint32_t)o->max_iterations,
+                   (uint32_t)o->expansion, o->seed);
     return out->fast ? NULL : SAY_CF_NO_MEMORY;
 }
 
@@ -163,9 +164,12 @@ int cf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* ---- adding ------------------------------------------------------------------------------ */
+/* ---- adding ------------------------------------------------------------------ */
 
-static uint64_t limit_of(void *ctx) { return memory_limit(ctx); }
+static uint64_t limit_of(void *ctx)
+{
+    return memory_limit(ctx);
+}
 
 /* One of CUCKOO_... */
 static int add_one(rm_ctx *ctx, cf v, seen_key key, bool unique, uint32_t max_filters)
@@ -243,7 +247,8 @@ static int add_items(rm_ctx *ctx, rm_str *name, const cf_options *o, rm_str **ar
     cf_account(&before, &after);
     cf_close(&k);
     if (ntaken) {
-        RM_Replicate(ctx, "CF.INSERT", "sccv", name, "NOCREATE", "ITEMS", taken, ntaken);
+        RM_Replicate(ctx, "CF.INSERT", "sccv", name, "NOCREATE", "ITEMS", taken,
+                     ntaken);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "cuckoo.add", name);
     }
     RM_Free(taken);
@@ -307,7 +312,7 @@ int cf_insertnx(rm_ctx *ctx, rm_str **argv, int argc)
     return insert_command(ctx, argv, argc, true);
 }
 
-/* ---- asking and removing ------------------------------------------------------------------- */
+/* ---- asking and removing ----------------------------------------------------- */
 
 static int exists(rm_ctx *ctx, rm_str **argv, size_t n, bool one)
 {
@@ -398,7 +403,7 @@ int cf_compact(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- telling ----------------------------------------------------------------- */
 
 int cf_info_command(rm_ctx *ctx, rm_str **argv, int argc)
 {
@@ -440,18 +445,18 @@ int cf_debug(rm_ctx *ctx, rm_str **argv, int argc)
     cf_facts f = cf_get_facts(k.value);
     cf_close(&k);
     char line[256];
-    int n = snprintf(line, sizeof line,
-                     "bktsize:%llu buckets:%llu items:%llu deletes:%llu filters:%llu "
-                     "max_iterations:%llu expansion:%llu",
-                     (unsigned long long)f.bucket_size,
-                     (unsigned long long)f.first_buckets, (unsigned long long)f.items,
-                     (unsigned long long)f.deletes, (unsigned long long)f.filters,
-                     (unsigned long long)f.max_iterations,
-                     (unsigned long long)f.expansion);
+    int n =
+        snprintf(line, sizeof line,
+                 "bktsize:%llu buckets:%llu items:%llu deletes:%llu filters:%llu "
+                 "max_iterations:%llu expansion:%llu",
+                 (unsigned long long)f.bucket_size, (unsigned long long)f.first_buckets,
+                 (unsigned long long)f.items, (unsigned long long)f.deletes,
+                 (unsigned long long)f.filters, (unsigned long long)f.max_iterations,
+                 (unsigned long long)f.expansion);
     return RM_ReplyWithStringBuffer(ctx, line, (size_t)n);
 }
 
-/* ---- moving ------------------------------------------------------------------------------ */
+/* ---- moving ------------------------------------------------------------------ */
 
 int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
 {
@@ -482,8 +487,8 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
     }
     int rc = iter == 0 ? SEEN_OK
              : k.value.fast
-                 ? cuckoo_chunk(k.value.fast, (uint64_t)iter, SEEN_REDIS_CHUNK, &data, &len,
-                                &next)
+                 ? cuckoo_chunk(k.value.fast, (uint64_t)iter, SEEN_REDIS_CHUNK, &data,
+                                &len, &next)
                  : seen_cf_chunk(k.value.compat, (uint64_t)iter, &data, &len, &next);
     if (rc != SEEN_OK)
         return refuse(ctx, &k, SAY_CF_POSITION);
@@ -513,9 +518,10 @@ int cf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
     if (k.state == CF_MISSING) {
         cf made = {0};
         uint64_t limit = memory_limit(ctx);
-        int rc = cuckoo_is_header(d.data, d.len)
-                     ? cuckoo_load(d.data, d.len, limit, &made.fast)
-                     : seen_cf_load(d.data, d.len, limit, &server_allocator, &made.compat);
+        int rc =
+            cuckoo_is_header(d.data, d.len)
+                ? cuckoo_load(d.data, d.len, limit, &made.fast)
+                : seen_cf_load(d.data, d.len, limit, &server_allocator, &made.compat);
         if (rc != SEEN_OK)
             return refuse(ctx, &k,
                           d.len != SEEN_CF_HEADER && !cuckoo_is_header(d.data, d.len)
@@ -523,9 +529,10 @@ int cf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
                               : SAY_CF_CREATE);
         cf_set(&k, made);
     } else {
-        int rc = k.value.fast
-                     ? cuckoo_load_chunk(k.value.fast, (uint64_t)iter, d.data, d.len)
-                     : seen_cf_load_chunk(k.value.compat, (uint64_t)iter, d.data, d.len);
+        int rc =
+            k.value.fast
+                ? cuckoo_load_chunk(k.value.fast, (uint64_t)iter, d.data, d.len)
+                : seen_cf_load_chunk(k.value.compat, (uint64_t)iter, d.data, d.len);
         if (rc != SEEN_OK)
             return refuse(ctx, &k, SAY_CF_CHUNK);
     }

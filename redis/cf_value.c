@@ -10,7 +10,7 @@
 
 static rm_type *fast_type, *compat_type;
 
-/* ---- INFO ----------------------------------------------------------------------------- */
+/* ---- INFO -------------------------------------------------------------------- */
 
 static atomic_llong n_objects, n_filters, n_items, n_bytes;
 
@@ -75,7 +75,7 @@ cf_facts cf_get_facts(cf v)
     };
 }
 
-/* ---- keys ----------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------- */
 
 cf_key cf_open(rm_ctx *ctx, rm_str *name, int mode)
 {
@@ -131,7 +131,10 @@ static void free_counted(cf v)
         seen_cf_free(v.compat);
 }
 
-static size_t effort(uint64_t bytes) { return bytes > BIG ? 0 : 1; }
+static size_t effort(uint64_t bytes)
+{
+    return bytes > BIG ? 0 : 1;
+}
 
 static void digest_piece(rm_digest *md, const void *p, uint64_t len)
 {
@@ -143,7 +146,7 @@ static void digest_piece(rm_digest *md, const void *p, uint64_t len)
     }
 }
 
-/* ---- fast ------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------- */
 
 static void *fast_header(const cuckoo *c, size_t *len)
 {
@@ -162,7 +165,8 @@ static void fast_save(rm_io *io, void *value)
     const void *data;
     uint64_t next;
     for (uint64_t iter = 1;
-         cuckoo_chunk(value, iter, RDB_CHUNK, &data, &len, &next) == 0 && len; iter = next)
+         cuckoo_chunk(value, iter, RDB_CHUNK, &data, &len, &next) == 0 && len;
+         iter = next)
         RM_SaveStringBuffer(io, data, len);
 }
 
@@ -182,7 +186,8 @@ static void *fast_load(rm_io *io, int encver)
     const void *place;
     uint64_t next;
     for (uint64_t iter = 1;
-         cuckoo_chunk(c, iter, RDB_CHUNK, &place, &want, &next) == 0 && want; iter = next) {
+         cuckoo_chunk(c, iter, RDB_CHUNK, &place, &want, &next) == 0 && want;
+         iter = next) {
         piece = RM_LoadStringBuffer(io, &len);
         bool good = piece && len == want && !RM_IsIOError(io) &&
                     cuckoo_load_chunk(c, next, piece, len) == SEEN_OK;
@@ -222,9 +227,18 @@ static void fast_digest(rm_digest *md, void *value)
     RM_DigestEndSequence(md);
 }
 
-static size_t fast_usage(const void *value) { return fast_memory(value); }
-static void fast_free(void *value) { free_counted((cf){.fast = value}); }
-static size_t fast_effort(rm_str *key, const void *v) { return effort(cuckoo_bytes(v)); }
+static size_t fast_usage(const void *value)
+{
+    return fast_memory(value);
+}
+static void fast_free(void *value)
+{
+    free_counted((cf){.fast = value});
+}
+static size_t fast_effort(rm_str *key, const void *v)
+{
+    return effort(cuckoo_bytes(v));
+}
 
 static void *fast_copy(rm_str *from, rm_str *to, const void *value)
 {
@@ -232,7 +246,7 @@ static void *fast_copy(rm_str *from, rm_str *to, const void *value)
     return counted(c, (cf){.fast = c});
 }
 
-/* ---- compat ------------------------------------------------------------------------------ */
+/* ---- compat ------------------------------------------------------------------ */
 
 static void compat_save(rm_io *io, void *value)
 {
@@ -280,7 +294,8 @@ static void *compat_load(rm_io *io, int encver)
     pack(header + 34, iterations, 2);
     pack(header + 36, expansion, 2);
     seen_cf *f = NULL;
-    if (seen_cf_load(header, sizeof header, UINT64_MAX, &server_allocator, &f) != SEEN_OK) {
+    if (seen_cf_load(header, sizeof header, UINT64_MAX, &server_allocator, &f) !=
+        SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         return NULL;
     }
@@ -290,9 +305,11 @@ static void *compat_load(rm_io *io, int encver)
         uint64_t here = RM_LoadUnsigned(io);
         size_t len = 0;
         char *piece = RM_IsIOError(io) ? NULL : RM_LoadStringBuffer(io, &len);
-        bool good = piece && !RM_IsIOError(io) && len == bytes && here == bytes / bucket_size;
+        bool good =
+            piece && !RM_IsIOError(io) && len == bytes && here == bytes / bucket_size;
         for (uint64_t at = 0; good && at < bytes;) {
-            size_t m = bytes - at < SEEN_REDIS_CHUNK ? (size_t)(bytes - at) : SEEN_REDIS_CHUNK;
+            size_t m =
+                bytes - at < SEEN_REDIS_CHUNK ? (size_t)(bytes - at) : SEEN_REDIS_CHUNK;
             at += m;
             good = seen_cf_load_chunk(f, iter + at, piece + at - m, m) == SEEN_OK;
         }
@@ -336,7 +353,10 @@ static size_t compat_usage(const void *value)
     return cf_get_facts((cf){.compat = (seen_cf *)value}).bytes;
 }
 
-static void compat_free(void *value) { free_counted((cf){.compat = value}); }
+static void compat_free(void *value)
+{
+    free_counted((cf){.compat = value});
+}
 
 static size_t compat_effort(rm_str *key, const void *value)
 {
@@ -351,7 +371,7 @@ static void *compat_copy(rm_str *from, rm_str *to, const void *value)
     return counted(f, (cf){.compat = f});
 }
 
-/* ---- registration ------------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------ */
 
 int cf_types(rm_ctx *ctx)
 {

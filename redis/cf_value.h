@@ -1,7 +1,7 @@
 /* cf_value.h - what a CF key holds, in either layout; as bf_value.h. */
 #ifndef SEEN_REDIS_CF_VALUE_H
 #define SEEN_REDIS_CF_VALUE_H
-#include "cuckoo.h"
+#include "cf_table.h"
 #include "module_api.h"
 #include "seen_redis.h"
 

@@ -26,7 +26,8 @@ int RedisModule_OnLoad(void *ctx, void **argv, int argc)
 {
     const char *missing = rm_load(ctx);
     if (missing) {
-        fprintf(stderr, "seen: this server is too old: it has no RedisModule_%s\n", missing);
+        fprintf(stderr, "seen: this server is too old: it has no RedisModule_%s\n",
+                missing);
         return RM_ERR;
     }
     if (RM_IsModuleNameBusy("bf")) {

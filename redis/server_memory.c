@@ -61,6 +61,9 @@ static void *allocate(void *ctx, size_t size, size_t align)
     return body_new(size);
 }
 
-static void release(void *ctx, void *p, size_t size) { body_free(p); }
+static void release(void *ctx, void *p, size_t size)
+{
+    body_free(p);
+}
 
 const seen_allocator server_allocator = {allocate, release, NULL};

@@ -13,9 +13,9 @@ void body_free(void *p);
 /* The same for seen_spec.alloc. */
 extern const seen_allocator server_allocator;
 
-/* Between the two, memory that would take a filter of now HELD bytes beyond the limit of
- * settings.h is refused; the end says whether that happened. For structures that grow
- * by themselves. Main thread only. */
+/* Between the two, memory that would take a filter of now HELD bytes beyond the limit
+ * of settings.h is refused; the end says whether that happened. For structures that
+ * grow by themselves. Main thread only. */
 void server_allowance_begin(rm_ctx *ctx, uint64_t held);
 bool server_allowance_end(void);
 

@@ -75,14 +75,20 @@ static int set_num(const char *name, long long v, void *priv, rm_str **err)
     return RM_OK;
 }
 
-static int get_bool(const char *name, void *priv) { return get_num(name, priv) != 0; }
+static int get_bool(const char *name, void *priv)
+{
+    return get_num(name, priv) != 0;
+}
 
 static int set_bool(const char *name, int v, void *priv, rm_str **err)
 {
     return set_num(name, v, priv, err);
 }
 
-static int get_layout(const char *name, void *priv) { return (int)conf.layout; }
+static int get_layout(const char *name, void *priv)
+{
+    return (int)conf.layout;
+}
 
 static int set_layout(const char *name, int v, void *priv, rm_str **err)
 {
@@ -132,9 +138,9 @@ static int set_rate(const char *name, rm_str *v, void *priv, rm_str **err)
 
 static int register_all(rm_ctx *ctx)
 {
-    int bad = RM_RegisterEnumConfig(ctx, "layout", LAYOUT_FAST, 0, layout_names,
-                                    layout_values, 2, get_layout, set_layout, NULL,
-                                    NULL);
+    int bad =
+        RM_RegisterEnumConfig(ctx, "layout", LAYOUT_FAST, 0, layout_names,
+                              layout_values, 2, get_layout, set_layout, NULL, NULL);
     for (int i = 0; i < SETTINGS; i++) {
         setting *s = &all[i];
         if (s->form == RATE)
@@ -207,8 +213,8 @@ int settings_load(rm_ctx *ctx, rm_str **argv, int argc)
         size_t len;
         const char *name = RM_StringPtrLen(argv[i], &len);
         if (i + 1 == argc || !set_argument(name, argv[i + 1])) {
-            RM_Log(ctx, "warning", "module argument '%s' is unknown or its value is bad",
-                   name);
+            RM_Log(ctx, "warning",
+                   "module argument '%s' is unknown or its value is bad", name);
             return RM_ERR;
         }
     }
@@ -232,7 +238,8 @@ uint64_t memory_limit(rm_ctx *ctx)
         return UINT64_MAX;
     if (conf.memory_limit)
         return (uint64_t)conf.memory_limit;
-    uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    uint64_t half =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
     uint64_t max = server_maxmemory(ctx);
     return max && max < half ? max : half;
 }

@@ -13,13 +13,13 @@ enum { LAYOUT_FAST = 0, LAYOUT_COMPAT = 1 };
 #define MAX_ERROR 0.25
 
 typedef struct settings {
-    long long layout;        /* of new filters */
-    double error;            /* of filters that BF.ADD and friends create */
-    long long capacity;      /* of those */
-    long long expansion;     /* of those; 0: never grow */
-    double tightening;       /* error of a sub-filter over its elder's */
-    long long memory_limit;  /* bytes one filter may take; 0: see memory_limit() */
-    long long random_seed;   /* whether new filters hash with a seed of their own */
+    long long layout;       /* of new filters */
+    double error;           /* of filters that BF.ADD and friends create */
+    long long capacity;     /* of those */
+    long long expansion;    /* of those; 0: never grow */
+    double tightening;      /* error of a sub-filter over its elder's */
+    long long memory_limit; /* bytes one filter may take; 0: see memory_limit() */
+    long long random_seed;  /* whether new filters hash with a seed of their own */
     long long defrag;
     long long cf_bucket_size;
     long long cf_capacity;

@@ -54,11 +54,14 @@
 
 #define SAY_BAD_PIECES "ERR pieces must be in the range [2, 1024]"
 #define SAY_PART_FAST "ERR pieces need the fast layout and no window"
-#define SAY_PART_NAME "ERR this name cannot have pieces in its slot: avoid { and }, or use a {tag}"
+#define SAY_PART_NAME                                                                  \
+    "ERR this name cannot have pieces in its slot: avoid { and }, or use a {tag}"
 #define SAY_PART_SIZE "ERR too few pieces: each must be smaller than 480 MB"
 #define SAY_PART_LOST "ERR a piece of this filter is missing: it was deleted or evicted"
-#define SAY_PART_AGAIN "TRYAGAIN a piece of this filter is not here: its slot moves, or it is lost"
-#define SAY_PART_NO "ERR not for a filter in pieces: use its pieces, or BF.DROP to delete it"
+#define SAY_PART_AGAIN                                                                 \
+    "TRYAGAIN a piece of this filter is not here: its slot moves, or it is lost"
+#define SAY_PART_NO                                                                    \
+    "ERR not for a filter in pieces: use its pieces, or BF.DROP to delete it"
 
 /* CF.* */
 #define SAY_CF_CAPACITY "Bad capacity"

@@ -14,7 +14,8 @@ static uint32_t own_bits(const bit_scheme *s, seen_key key, uint64_t *offset)
     uint64_t g = seen_hash_seeded(s->seed ^ 0x9e3779b97f4a7c15u, key.data, key.len);
     uint64_t step = (h << 32 | h >> 32) | 1;
     for (uint32_t i = 0; i < s->probes; i++)
-        offset[i] = s->base + (uint64_t)(((unsigned __int128)(g + i * step) * s->bits) >> 64);
+        offset[i] =
+            s->base + (uint64_t)(((unsigned __int128)(g + i * step) * s->bits) >> 64);
     return (uint32_t)(((unsigned __int128)h * s->pieces) >> 64);
 }
 
@@ -66,7 +67,8 @@ uint32_t scheme_bits(const bit_scheme *s, seen_key key, uint64_t *offset)
     return 0;
 }
 
-bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces, bool cluster)
+bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces,
+                  bool cluster)
 {
     uint64_t all = seen_classic_bits(keys, error), want = pieces;
     if (!want) {

@@ -25,7 +25,7 @@ typedef struct node {
 
 struct nodes {
     redis_url url;
-    node *all;           /* the first is the one of the URL */
+    node *all; /* the first is the one of the URL */
     bool cluster;
     node *owner[SLOTS];
     uint64_t retries, moved;
@@ -36,7 +36,10 @@ struct nodes {
 
 static _Thread_local char reason[600];
 
-const char *nodes_reason(void) { return reason; }
+const char *nodes_reason(void)
+{
+    return reason;
+}
 
 __attribute__((format(printf, 1, 2))) static bool fail(const char *fmt, ...)
 {
@@ -47,7 +50,10 @@ __attribute__((format(printf, 1, 2))) static bool fail(const char *fmt, ...)
     return false;
 }
 
-bool nodes_is_cluster(const nodes *ns) { return ns->cluster; }
+bool nodes_is_cluster(const nodes *ns)
+{
+    return ns->cluster;
+}
 
 void nodes_counts(const nodes *ns, uint64_t *retries, uint64_t *moved)
 {
@@ -55,7 +61,7 @@ void nodes_counts(const nodes *ns, uint64_t *retries, uint64_t *moved)
     *moved = ns->moved;
 }
 
-/* ---- slots ----------------------------------------------------------------------------- */
+/* ---- slots ------------------------------------------------------------------- */
 
 static unsigned crc16(const char *p, size_t len)
 {
@@ -80,7 +86,7 @@ unsigned slot_of(const char *key, size_t len)
     return crc16(key, len) % SLOTS;
 }
 
-/* ---- commands -------------------------------------------------------------------------- */
+/* ---- commands ---------------------------------------------------------------- */
 
 static void append(request *r, const void *p, size_t len)
 {
@@ -120,7 +126,10 @@ void request_word(request *r, const void *p, size_t len)
     append(r, "\r\n", 2);
 }
 
-void request_text(request *r, const char *s) { request_word(r, s, strlen(s)); }
+void request_text(request *r, const char *s)
+{
+    request_word(r, s, strlen(s));
+}
 
 void request_number(request *r, uint64_t n)
 {
@@ -141,7 +150,7 @@ void requests_free(request *r, size_t n)
     }
 }
 
-/* ---- connections ----------------------------------------------------------------------- */
+/* ---- connections ------------------------------------------------------------- */
 
 static void drop(node *n)
 {
@@ -208,7 +217,8 @@ static bool start_tls(nodes *ns, node *n)
     redisSSLContextError bad;
     if (!ns->tls) {
         redisInitOpenSSL();
-        ns->tls = redisCreateSSLContext(NULL, "/etc/ssl/certs", NULL, NULL, n->host, &bad);
+        ns->tls =
+            redisCreateSSLContext(NULL, "/etc/ssl/certs", NULL, NULL, n->host, &bad);
     }
     if (!ns->tls || redisInitiateSSLWithContext(n->c, ns->tls) != REDIS_OK)
         return fail("%s:%d: TLS: %s", n->host, n->port,
@@ -309,7 +319,8 @@ nodes *nodes_open(const redis_url *u)
             if (known && (!ns->cluster || learn(ns)))
                 return ns;
         }
-        /* Nobody there, or a password that is wrong, will not change by waiting long. */
+        /* Nobody there, or a password that is wrong, will not change by waiting long.
+         */
         if (now() > end || now() > end - u->timeout + 3 || strstr(reason, "AUTH") ||
             strstr(reason, "NOAUTH") || strstr(reason, "NOPERM") ||
             strstr(reason, "rediss://")) {
@@ -336,7 +347,7 @@ void nodes_close(nodes *ns)
     free(ns);
 }
 
-/* ---- running ---------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------- */
 
 static bool begins(const redisReply *r, const char *word)
 {
@@ -408,7 +419,8 @@ static bool send_to(nodes *ns, node *n, request *r, size_t count, node **to)
 
 /* Takes the replies of node N. Whatever has none when the connection breaks may have
  * been done all the same. */
-static bool read_from(nodes *ns, node *n, request *r, size_t count, node **to, bool *later)
+static bool read_from(nodes *ns, node *n, request *r, size_t count, node **to,
+                      bool *later)
 {
     for (size_t i = 0; i < count; i++) {
         if (to[i] != n)

@@ -9,12 +9,12 @@
 typedef struct nodes nodes;
 
 typedef struct request {
-    unsigned slot;     /* of its key: slot_of() */
-    char *bytes;       /* the command as sent, from request_* below */
+    unsigned slot; /* of its key: slot_of() */
+    char *bytes;   /* the command as sent, from request_* below */
     size_t len, room;
     redisReply *reply; /* when done; free with requests_free() */
-    bool unsure;       /* sent again after a connection broke: may have been done twice */
-    void *ask;         /* own to nodes.c */
+    bool unsure; /* sent again after a connection broke: may have been done twice */
+    void *ask;   /* own to nodes.c */
 } request;
 
 /* NULL and nodes_reason() if no server answers in time. */
@@ -23,9 +23,9 @@ void nodes_close(nodes *ns);
 bool nodes_is_cluster(const nodes *ns);
 
 /* Sends all requests, each to the owner of its slot, and waits for all replies. Follows
- * MOVED and ASK, reconnects and waits while slots have no owner, until the URL's timeout.
- * Requests to one slot are done in order if there is at most one of them at a time.
- * false: nodes_reason(). Replies may be errors of the command. */
+ * MOVED and ASK, reconnects and waits while slots have no owner, until the URL's
+ * timeout. Requests to one slot are done in order if there is at most one of them at a
+ * time. false: nodes_reason(). Replies may be errors of the command. */
 bool nodes_run(nodes *ns, request *r, size_t n);
 
 const char *nodes_reason(void);

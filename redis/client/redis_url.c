@@ -140,7 +140,8 @@ static const char *get_authority(const char *p, const char *end, redis_url *u)
     }
     char port[8];
     if (colon) {
-        if (!decode(colon + 1, end, port, sizeof port) || !number(port, 65535, &n) || !n)
+        if (!decode(colon + 1, end, port, sizeof port) || !number(port, 65535, &n) ||
+            !n)
             return "the port is not a number from 1 to 65535";
         u->port = (int)n;
     }

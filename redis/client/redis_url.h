@@ -15,7 +15,7 @@ typedef struct redis_url {
     int db;
     double timeout; /* seconds */
     int scheme;
-    uint64_t bits;  /* of foreign schemes */
+    uint64_t bits; /* of foreign schemes */
     uint32_t seeds[64], nseeds;
     bool is_unsigned;
 } redis_url;

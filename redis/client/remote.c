@@ -32,7 +32,10 @@ struct seen_remote {
 
 static _Thread_local char reason[700];
 
-const char *seen_remote_reason(void) { return reason; }
+const char *seen_remote_reason(void)
+{
+    return reason;
+}
 
 __attribute__((format(printf, 2, 3))) static int fail(int code, const char *fmt, ...)
 {
@@ -49,7 +52,7 @@ bool seen_remote_is_url(const char *name)
            !strncmp(name, "redis+unix://", 13);
 }
 
-/* ---- single commands ---------------------------------------------------------------- */
+/* ---- single commands --------------------------------------------------------- */
 
 /* One command of words on KEY; SEEN_OK with *OUT, or SEEN_EIO. */
 static int command(seen_remote *r, const char *key, redisReply **out, size_t n,
@@ -86,7 +89,7 @@ static void piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t s
         snprintf(buf, size, "%s", r->url.name);
 }
 
-/* ---- the description -------------------------------------------------------------------- */
+/* ---- the description --------------------------------------------------------- */
 
 static const char *field(const redisReply *h, const char *name)
 {
@@ -96,7 +99,8 @@ static const char *field(const redisReply *h, const char *name)
     return "";
 }
 
-/* Fills R from the hash; SEEN_EFORMAT if it is not a description, 1 if it is not ready. */
+/* Fills R from the hash; SEEN_EFORMAT if it is not a description, 1 if it is not ready.
+ */
 static int read_description(seen_remote *r, const redisReply *h)
 {
     if (strcmp(field(h, "seen"), "1"))
@@ -110,8 +114,9 @@ static int read_description(seen_remote *r, const redisReply *h)
     r->mark = (uint32_t)strtoul(field(h, "mark"), NULL, 10);
     r->keys = strtoull(field(h, "keys"), NULL, 10);
     r->error = strtod(field(h, "error"), NULL);
-    if (s.pieces < 1 || s.pieces > 65536 || (!module && (!s.bits || !s.probes ||
-        s.probes > MAX_PROBES || s.bits > ((uint64_t)1 << 32) - 64 || !r->mark)))
+    if (s.pieces < 1 || s.pieces > 65536 ||
+        (!module && (!s.bits || !s.probes || s.probes > MAX_PROBES ||
+                     s.bits > ((uint64_t)1 << 32) - 64 || !r->mark)))
         return fail(SEEN_EFORMAT, "%s: its description makes no sense", r->url.name);
     if (module)
         s.scheme = SCHEME_MODULE;
@@ -134,7 +139,8 @@ static int make_pieces(seen_remote *r)
     if (!q)
         return fail(SEEN_ENOMEM, "out of memory");
     char name[600];
-    uint64_t each = (uint64_t)ceil((double)r->keys / n + (n > 1 ? 4 * sqrt((double)r->keys / n) : 0));
+    uint64_t each = (uint64_t)ceil((double)r->keys / n +
+                                   (n > 1 ? 4 * sqrt((double)r->keys / n) : 0));
     for (uint32_t i = 0; i < n; i++) {
         request *gone = &q[i], *make = &q[n + i];
         piece_name(r, i, name, sizeof name);
@@ -180,9 +186,8 @@ static int make_pieces(seen_remote *r)
  * ready. 1: somebody else was first. */
 static int make_described(seen_remote *r, const seen_remote_spec *spec)
 {
-    static const char script[] =
-        "if redis.call('EXISTS',KEYS[1])==1 then return 0 end "
-        "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
+    static const char script[] = "if redis.call('EXISTS',KEYS[1])==1 then return 0 end "
+                                 "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
     char pieces[24], bits[24], probes[24], seed[24], mark[24], keys[24], error[40];
     r->mark = random_mark();
     r->s.seed = spec->seed;
@@ -241,7 +246,8 @@ static int make(seen_remote *r, const seen_remote_spec *spec)
     r->error = spec->error > 0 ? spec->error : 0.01;
     bool cluster = nodes_is_cluster(r->ns);
     bit_scheme shape = r->s;
-    if (!(r->error < 1) || !scheme_shape(&shape, r->keys, r->error, spec->pieces, cluster))
+    if (!(r->error < 1) ||
+        !scheme_shape(&shape, r->keys, r->error, spec->pieces, cluster))
         return fail(SEEN_EINVAL, "%s: no filter can have these sizes", r->url.name);
     if (r->s.scheme == SCHEME_OWN) {
         r->s = shape;
@@ -286,7 +292,8 @@ static int look(seen_remote *r, const seen_remote_spec *spec)
         r->s.scheme = SCHEME_MODULE;
         return SEEN_OK;
     }
-    return fail(SEEN_EFORMAT, "%s: holds a %s, which is no filter of this scheme", name, type);
+    return fail(SEEN_EFORMAT, "%s: holds a %s, which is no filter of this scheme", name,
+                type);
 }
 
 int seen_remote_open(const char *url, const seen_remote_spec *spec, seen_remote **out)
@@ -304,8 +311,11 @@ int seen_remote_open(const char *url, const seen_remote_spec *spec, seen_remote 
     }
     if (spec->module)
         r->url.scheme = SCHEME_MODULE;
-    r->s = (bit_scheme){.scheme = r->url.scheme, .pieces = 1, .bits = r->url.bits,
-                        .probes = r->url.nseeds, .is_unsigned = r->url.is_unsigned};
+    r->s = (bit_scheme){.scheme = r->url.scheme,
+                        .pieces = 1,
+                        .bits = r->url.bits,
+                        .probes = r->url.nseeds,
+                        .is_unsigned = r->url.is_unsigned};
     memcpy(r->s.seeds, r->url.seeds, sizeof r->s.seeds);
     r->ns = nodes_open(&r->url);
     if (!r->ns) {
@@ -349,13 +359,13 @@ void seen_remote_close(seen_remote *r)
     free(r);
 }
 
-/* ---- batches ------------------------------------------------------------------------------ */
+/* ---- batches ----------------------------------------------------------------- */
 
 /* One round: for each piece that has keys, their numbers in order. */
 typedef struct round_t {
-    uint32_t piece[ROUND];                /* of key i */
-    uint64_t offset[ROUND][MAX_PROBES];   /* its bits */
-    uint32_t at[ROUND];                   /* keys, sorted by piece */
+    uint32_t piece[ROUND];              /* of key i */
+    uint64_t offset[ROUND][MAX_PROBES]; /* its bits */
+    uint32_t at[ROUND];                 /* keys, sorted by piece */
     uint32_t pieces[ROUND], first[ROUND + 1], npieces;
 } round_t;
 
@@ -365,7 +375,8 @@ static void sort_round(seen_remote *r, round_t *t, const seen_key *keys, size_t 
         if (r->s.scheme == SCHEME_MODULE)
             t->piece[i] = (uint32_t)(((unsigned __int128)seen_hash_seeded(
                                           r->s.seed, keys[i].data, keys[i].len) *
-                                      r->s.pieces) >> 64);
+                                      r->s.pieces) >>
+                                     64);
         else
             t->piece[i] = scheme_bits(&r->s, keys[i], t->offset[i]);
         r->used[t->piece[i]]++;
@@ -425,8 +436,8 @@ static void write_bits(seen_remote *r, request *q, const char *name, const round
 static int lost(const seen_remote *r, uint32_t piece)
 {
     if (!r->described)
-        return fail(SEEN_EDAMAGED, "%s: is gone: deleted, or evicted for lack of memory",
-                    r->url.name);
+        return fail(SEEN_EDAMAGED,
+                    "%s: is gone: deleted, or evicted for lack of memory", r->url.name);
     return fail(SEEN_EDAMAGED,
                 "%s: piece %u is gone: deleted, or evicted for lack of memory; what it "
                 "knew is lost, so the filter must be made anew",
@@ -444,7 +455,8 @@ static int read_bits(seen_remote *r, const request *q, const round_t *t, uint32_
         return strstr(got->str, "SEENLOST")
                    ? lost(r, t->pieces[p])
                    : fail(SEEN_EIO, "%s: %s", r->url.name, got->str);
-    if (got->type != REDIS_REPLY_ARRAY || got->elements != head + (size_t)(to - from) * k)
+    if (got->type != REDIS_REPLY_ARRAY ||
+        got->elements != head + (size_t)(to - from) * k)
         return fail(SEEN_EIO, "%s: the server gave a strange answer", r->url.name);
     if (head && (uint32_t)got->element[0]->integer != r->mark)
         return lost(r, t->pieces[p]);
@@ -494,8 +506,8 @@ static int read_items(seen_remote *r, const request *q, const request *there,
     return SEEN_OK;
 }
 
-static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n, bool add,
-                     bool *answer)
+static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n,
+                     bool add, bool *answer)
 {
     bool module = r->s.scheme == SCHEME_MODULE;
     char name[600];
@@ -557,7 +569,8 @@ static int run(seen_remote *r, const seen_key *keys, size_t n, bool add, bool *a
         most = 6000 / (4 * (size_t)r->s.probes);
     int rc = SEEN_OK;
     for (size_t at = 0; at < n && rc == SEEN_OK; at += most)
-        rc = run_round(r, t, keys + at, n - at < most ? n - at : most, add, answer + at);
+        rc =
+            run_round(r, t, keys + at, n - at < most ? n - at : most, add, answer + at);
     free(t);
     return rc;
 }
@@ -576,7 +589,7 @@ int seen_remote_has(seen_remote *r, const seen_key *keys, size_t n, bool *found)
     return rc;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------ */
+/* ---- the rest ---------------------------------------------------------------- */
 
 int seen_remote_remove(seen_remote *r)
 {

@@ -12,8 +12,8 @@
  *     seen_remote_add(r, keys, n, dup);     // dup[i]: somebody had key i before
  *     seen_remote_close(r);
  *
- * Promises. A key that was added answers yes. A filter that is missing, or a piece of it
- * that was deleted or evicted, is an error and never "everything is new". After a
+ * Promises. A key that was added answers yes. A filter that is missing, or a piece of
+ * it that was deleted or evicted, is an error and never "everything is new". After a
  * connection broke in the middle of a batch, keys that the retry finds there may be the
  * batch's own: they are called new, so that nothing is lost and something may come
  * twice (seen_remote_stats counts them). A failover of Redis may forget what it had
@@ -37,12 +37,12 @@ typedef struct seen_remote seen_remote;
  *   scheme=scrapy&bit=30&hashes=6   ScrapyRedisBloomFilter
  *   scheme=module                   BF.* commands of a module: ours or another's */
 typedef struct seen_remote_spec {
-    bool make;        /* make the filter if it is missing; otherwise that is an error */
-    bool module;      /* the same as scheme=module */
-    uint64_t keys;    /* when made: expected keys; 0: a million */
-    double error;     /* when made: 0 is 0.01 */
-    uint32_t pieces;  /* when made: keys in Redis; 0: as many as suit */
-    uint64_t seed;    /* when made */
+    bool make;       /* make the filter if it is missing; otherwise that is an error */
+    bool module;     /* the same as scheme=module */
+    uint64_t keys;   /* when made: expected keys; 0: a million */
+    double error;    /* when made: 0 is 0.01 */
+    uint32_t pieces; /* when made: keys in Redis; 0: as many as suit */
+    uint64_t seed;   /* when made */
 } seen_remote_spec;
 
 /* SEEN_OK; SEEN_EINVAL for a bad URL, SEEN_EIO for a server that cannot be reached,
@@ -52,8 +52,8 @@ int seen_remote_open(const char *url, const seen_remote_spec *spec, seen_remote 
 void seen_remote_close(seen_remote *r); /* NULL is fine */
 
 /* Adds N keys in order; dup[i] is whether key i was there before. Of equal keys in one
- * batch only the first is new. A few hundred keys at a time are fastest. On an error the
- * batch may be in partly, and dup says nothing. */
+ * batch only the first is new. A few hundred keys at a time are fastest. On an error
+ * the batch may be in partly, and dup says nothing. */
 int seen_remote_add(seen_remote *r, const seen_key *keys, size_t n, bool *dup);
 int seen_remote_has(seen_remote *r, const seen_key *keys, size_t n, bool *found);
 
@@ -63,14 +63,14 @@ int seen_remote_remove(seen_remote *r);
 
 typedef struct seen_remote_stats {
     const char *scheme;
-    uint64_t keys;     /* it was made for; 0: unknown */
-    double error;      /* promised with that many in; 0: unknown */
-    uint64_t bytes;    /* in Redis */
+    uint64_t keys;  /* it was made for; 0: unknown */
+    double error;   /* promised with that many in; 0: unknown */
+    uint64_t bytes; /* in Redis */
     uint32_t pieces;
-    uint64_t added;    /* new keys of this process */
-    uint64_t unsure;   /* of these, called new only because a connection broke */
-    uint64_t retries;  /* commands sent again */
-    uint64_t moved;    /* redirections followed */
+    uint64_t added;   /* new keys of this process */
+    uint64_t unsure;  /* of these, called new only because a connection broke */
+    uint64_t retries; /* commands sent again */
+    uint64_t moved;   /* redirections followed */
 } seen_remote_stats;
 void seen_remote_get_stats(seen_remote *r, seen_remote_stats *out);
 

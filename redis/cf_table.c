@@ -1,10 +1,10 @@
-/* cuckoo.c - fingerprints in buckets: add, ask, count, remove, compact.
+/* cf_table.c - fingerprints in buckets: add, ask, count, remove, compact.
  *
  * A key has two buckets in every sub-filter, each found from the other and the
  * fingerprint alone; so a fingerprint can move without its key. All bucket numbers
  * are low bits of one 64-bit place, which is why a younger, larger sub-filter can be
  * folded into an elder one (compact). */
-#include "cuckoo.h"
+#include "cf_table.h"
 #include "server_memory.h"
 #include <string.h>
 
@@ -92,7 +92,7 @@ static bool has(const cuckoo *c, const places *p)
     return false;
 }
 
-/* ---- shape ---------------------------------------------------------------------- */
+/* ---- shape ------------------------------------------------------------------- */
 
 static uint64_t power_of_two(uint64_t n)
 {
@@ -134,7 +134,7 @@ uint64_t cuckoo_bytes(const cuckoo *c)
     return sum;
 }
 
-/* ---- life ------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------- */
 
 cuckoo *cuckoo_shell(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
                      uint32_t expansion, uint64_t seed)
@@ -207,7 +207,7 @@ void cuckoo_recount(cuckoo *c, cuckoo_sub *s)
     s->used = used;
 }
 
-/* ---- keys ------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------- */
 
 /* Makes room by moving fingerprints to their other bucket, one after another; if no
  * free slot is met, every move is undone. The victim slot depends on the step only,

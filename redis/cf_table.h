@@ -1,4 +1,4 @@
-/* cuckoo.h - the fast filter behind CF.*: fingerprints in buckets, so keys can be
+/* cf_table.h - the fast filter behind CF.*: fingerprints in buckets, so keys can be
  * deleted and counted. (Filters in RedisBloom's layout are seen_cf of seen_redis.h.)
  *
  * Fingerprints have two bytes and buckets four slots: an error of 0.012% a
@@ -8,8 +8,8 @@
  *
  * A multiset as RedisBloom's: every add stores one more fingerprint, COUNT counts
  * them, DEL takes one away. Deterministic: equal commands give equal bytes. */
-#ifndef SEEN_REDIS_CUCKOO_H
-#define SEEN_REDIS_CUCKOO_H
+#ifndef SEEN_REDIS_CF_TABLE_H
+#define SEEN_REDIS_CF_TABLE_H
 #include "seen.h"
 
 typedef struct cuckoo_sub {
@@ -20,8 +20,8 @@ typedef struct cuckoo_sub {
 
 typedef struct cuckoo {
     uint32_t nsubs;
-    cuckoo_sub *subs;  /* oldest first */
-    uint64_t buckets;  /* of the first sub-filter */
+    cuckoo_sub *subs; /* oldest first */
+    uint64_t buckets; /* of the first sub-filter */
     uint64_t items, deletes;
     uint32_t bucket_size, max_iterations, expansion;
     uint64_t seed;
@@ -30,10 +30,10 @@ typedef struct cuckoo {
 enum {
     CUCKOO_ADDED = 1,
     CUCKOO_THERE = 0,
-    CUCKOO_FULL = -1,       /* may not grow */
-    CUCKOO_EXPANDED = -2,   /* grew as often as allowed */
+    CUCKOO_FULL = -1,     /* may not grow */
+    CUCKOO_EXPANDED = -2, /* grew as often as allowed */
     CUCKOO_NOMEM = -3,
-    CUCKOO_TOOBIG = -4      /* would exceed the limit */
+    CUCKOO_TOOBIG = -4 /* would exceed the limit */
 };
 
 /* What may be asked of a growing filter. */
