@@ -48,14 +48,14 @@ static void raise_limit(unsigned connections)
     }
 }
 
-static char *make_dir(const config *c, bool *temporary)
+static const char *make_dir(const config *c, bool *temporary)
 {
     static char made[4096];
     *temporary = false;
     if (c->dir) {
         if (!c->resume && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
             kit_die("%s: %s", c->dir, strerror(errno));
-        return strdup(c->dir);
+        return c->dir;
     }
     const char *tmp = getenv("TMPDIR");
     snprintf(made, sizeof made, "%s/seen-crawl.XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     raise_limit(conf.connections);
 
     bool temporary;
-    char *dir = make_dir(&conf, &temporary);
+    const char *dir = make_dir(&conf, &temporary);
     c.c = &conf;
     c.stop = &stop;
     c.random = seen_random_seed() | 1;

@@ -84,10 +84,10 @@ static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
 
 /* More addresses than expected: the set is made anew from the log, a quarter larger
  * (twice while it is small), so that it never takes more than 4 bytes an address. */
-static void grow_visited(crawler *c, size_t more)
+static void grow_visited(crawler *c)
 {
     log_state *s = state(c);
-    uint64_t n = visited_count(s->v) + more;
+    uint64_t n = visited_count(s->v);
     c->store->commit(c, false);
     visited_free(s->v);
     s->v = visited_new(c->c, frontier_seed(s->f), n < 10000000 ? 2 * n : n + n / 4);
@@ -108,8 +108,8 @@ static void log_done(crawler *c, job *j, group *g, found *l)
         s->dup = kit_grow(s->dup, s->room, sizeof *s->dup);
         s->place = kit_grow(s->place, s->room, sizeof *s->place);
     }
-    if (visited_full(s->v, l->count))
-        grow_visited(c, l->count);
+    if (visited_full(s->v))
+        grow_visited(c);
     for (size_t i = 0; i < l->count; i++)
         s->keys[i] = (seen_key){l->u[i].text, l->u[i].len};
     visited_add(s->v, s->keys, l->count, s->dup);

@@ -15,7 +15,7 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
     /* Of the kinds that can be added to, fingerprints in buckets need the fewest bits
      * at this error, and two lines of memory answer. */
     seen_spec spec = { .kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
-                       .keys = keys,
+                       .keys = keys + keys / 64 + 64, /* one page's links over it */
                        .error = c->exact ? 0 : c->error,
                        .seed = seed };
     if (seen_new(&spec, &v->f) < 0)
@@ -44,9 +44,9 @@ void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
     }
 }
 
-bool visited_full(const visited *v, size_t more)
+bool visited_full(const visited *v)
 {
-    return v->capacity && seen_added(v->f) + more > v->capacity;
+    return v->capacity && seen_added(v->f) > v->capacity;
 }
 
 uint64_t visited_count(const visited *v)

@@ -20,9 +20,9 @@ void visited_free(visited *v);
  * the first is new. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup);
 
-/* Whether MORE addresses would be more than were expected: time to make a larger one
- * from the log, in the same bytes an address. */
-bool visited_full(const visited *v, size_t more);
+/* Whether more addresses came than were expected: time to make a larger one from the
+ * log, in the same bytes an address. */
+bool visited_full(const visited *v);
 
 uint64_t visited_count(const visited *v);
 uint64_t visited_bytes(const visited *v);

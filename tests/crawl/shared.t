@@ -28,7 +28,7 @@ four_workers() {
     start_site --pages 2500 --hosts 40 --spell --wait 2
     rm -f "$dir"/w*
     at_once=30
-    set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 2 \
+    set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 4 \
         --quiet --redis "$redis" "$@"
     "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
     w1=$!

@@ -46,6 +46,8 @@ typedef struct text {
 
 static void add(text *t, const void *p, size_t n)
 {
+    if (!n)
+        return;
     if (t->room - t->len < n) {
         t->room = 2 * (t->len + n) + 1024;
         t->p = realloc(t->p, t->room);
@@ -239,11 +241,8 @@ static void put_odd_links(text *t)
 
 static void put_page(text *t, unsigned i)
 {
-    say(t,
-        "<!DOCTYPE html><html><head><title>Page %u <a "
-        "href=/never/script></title></head>"
-        "<body>\n",
-        i);
+    say(t, "<!DOCTYPE html><html><head><title>Page %u%s</title></head><body>\n", i,
+        spell ? " <a href=/never/script>" : "");
     if (i == 0 && odd_on)
         put_odd_links(t);
     for (unsigned k = 0; k < links; k++)
@@ -283,6 +282,8 @@ static void head(conn *c, int status, const char *type, const char *more, long l
         say(&c->out, "Content-Type: %s\r\n", type);
     if (more)
         say(&c->out, "%s", more);
+    if (!more || !strstr(more, "Connection"))
+        say(&c->out, "Connection: keep-alive\r\n");
     if (length >= 0)
         say(&c->out, "Content-Length: %ld\r\n", length);
     say(&c->out, "\r\n");
@@ -496,8 +497,8 @@ static void answer(conn *c, char *path, const char *host)
         return;
     }
     answered++;
-    unsigned a, b;
-    if (host && sscanf(host, "127.0.0.%u:%u", &a, &b) == 2) {
+    unsigned a;
+    if (host && sscanf(host, "127.0.0.%u", &a) == 1) {
         outside += a > hosts;
         c->host = a & 255;
     }
