@@ -2,29 +2,35 @@
 #include "server_memory.h"
 #include "settings.h"
 
-void *body_new(size_t size)
+/* Before each piece stands where the server's own piece begins. The server's allocator
+ * aligns to 16. */
+static void *aligned_new(size_t size, size_t align)
 {
-    enum { ALIGN = 64, ROOM = ALIGN + sizeof(void *) };
-    if (size > PTRDIFF_MAX - ROOM)
+    const size_t room = align <= 16 ? 16 : align + sizeof(void *);
+    if (size > PTRDIFF_MAX - room)
         return NULL;
     void *raw;
     if (RM_TryCalloc) {
-        raw = RM_TryCalloc(1, size + ROOM);
+        raw = RM_TryCalloc(1, size + room);
     } else {
         /* Calloc of Redis 7.0 ends the server when memory is out. Only a size that
          * was just given once is asked of it. */
-        void *probe = RM_TryAlloc ? RM_TryAlloc(size + ROOM) : NULL;
+        void *probe = RM_TryAlloc ? RM_TryAlloc(size + room) : NULL;
         if (RM_TryAlloc && !probe)
             return NULL;
         RM_Free(probe);
-        raw = RM_Calloc(1, size + ROOM);
+        raw = RM_Calloc(1, size + room);
     }
     if (!raw)
         return NULL;
-    uintptr_t p = ((uintptr_t)raw + ROOM - 1) & ~(uintptr_t)(ALIGN - 1);
+    uintptr_t p = (uintptr_t)raw + 16;
+    if (align > 16)
+        p = ((uintptr_t)raw + room - 1) & ~(uintptr_t)(align - 1);
     ((void **)p)[-1] = raw;
     return (void *)p;
 }
+
+void *body_new(size_t size) { return aligned_new(size, 64); }
 
 void body_free(void *p)
 {
@@ -58,7 +64,7 @@ static void *allocate(void *ctx, size_t size, size_t align)
         refused = true;
         return NULL;
     }
-    return body_new(size);
+    return aligned_new(size, align);
 }
 
 static void release(void *ctx, void *p, size_t size)
