@@ -104,6 +104,10 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
             return rc;
     }
     f->layers = layers;
+    for (uint32_t i = 0; i < layers; i++)
+        if (sn_le32(p + SN_AT_FLAGS) & SEEN_ATOMIC &&
+            !(f->layer[i].kind->can & SEEN_CAN_ATOMIC))
+            REFUSE("flags say atomic, which %s is not", f->layer[i].kind->name);
     if (taken != len || sn_header_len(f) != sn_le64(p + SN_AT_HEADER_LEN))
         REFUSE("the bodies do not fill the file");
     f->flags |= sn_le32(p + SN_AT_FLAGS);
