@@ -147,7 +147,8 @@ bench: $(BENCHES)
 
 install: all
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5
-	install -m 644 $(LIBSEEN) $(INSTALL_LIB) $(LIBDIR)
+	install -m 644 $(LIBSEEN) $(filter-out %.so,$(INSTALL_LIB)) $(LIBDIR)
+	$(if $(filter %.so,$(INSTALL_LIB)),install -m 755 $(filter %.so,$(INSTALL_LIB)) $(LIBDIR))
 	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)
 	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so

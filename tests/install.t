@@ -13,6 +13,8 @@ check "make install with PREFIX and DESTDIR" "make -s install BUILD=${BUILD:-bui
 p=$t/root/opt/seen
 check "library, header and pkg-config file are there" \
     "test -f $p/lib/libseen.a -a -f $p/include/seen.h -a -f $p/lib/pkgconfig/seen.pc -a -L $p/lib/libseen.so.0"
+[ ! -f "${BUILD:-build}/seen.so" ] ||
+    check "the Redis module is executable, or servers refuse it" "test -x $p/lib/seen.so"
 check "the soname is libseen.so.0" "readelf -d $p/lib/libseen.so | grep -q 'SONAME.*libseen.so.0'"
 cat >"$t/user.c" <<'C'
 #include <seen.h>
