@@ -2,8 +2,9 @@
  *
  * Slots form a ring. Whoever holds the reading lock takes the next slot in turn and
  * fills its block, so blocks are in order whatever happens later; cutting and hashing
- * need no lock. The caller takes slots in the same turn. A packed file keeps the
- * only helper busy with unpacking, so then the caller cuts and hashes. */
+ * need no lock. The caller takes slots in the same turn. When it has to wait, or when a
+ * packed file keeps the only helper busy with unpacking, it gets the next block uncut and
+ * cuts and hashes itself: so the work finds its balance. */
 #include "feed.h"
 #include "say.h"
 #include "size.h"
@@ -26,6 +27,7 @@ struct feed {
     pthread_mutex_t reading, state;
     pthread_cond_t changed_free, changed_ready;
     bool over; /* nobody reads any more */
+    bool starved; /* the caller waits for the slot whose turn it is */
     pthread_t helper[MAX_THREADS];
     unsigned helpers;
 };
@@ -124,8 +126,12 @@ static void *help(void *ctx)
             pthread_mutex_unlock(&f->reading);
             return NULL;
         }
-        bool leave = f->helpers == 1 && b->block.packed;
+        size_t turn = f->next_in - 1;
         pthread_mutex_unlock(&f->reading);
+        pthread_mutex_lock(&f->state);
+        bool leave = (f->helpers == 1 && b->block.packed) ||
+                     (f->starved && turn == f->next_out);
+        pthread_mutex_unlock(&f->state);
         b->prepared = false;
         if (!leave)
             prepare(f, b);
@@ -194,8 +200,10 @@ batch *feed_next(feed *f)
         f->failed = rc < 0;
     } else {
         pthread_mutex_lock(&f->state);
+        f->starved = true;
         while (b->state != READY && b->state != END)
             pthread_cond_wait(&f->changed_ready, &f->state);
+        f->starved = false;
         bool end = b->state == END;
         pthread_mutex_unlock(&f->state);
         if (!end) {

@@ -28,8 +28,8 @@ for my $round (1 .. $rounds) {
         open STDOUT, '>', 'out' or die;
         exec 'seen', 'uniq', '-q', '-s', 'state', @{$mode[0]}, 'in' or die;
     }
-    usleep(int rand 120_000) if $round < $rounds;
-    if ($round < $rounds && int rand 3) {
+    usleep(int rand 50_000) if $round < $rounds;
+    if ($round < $rounds && int rand 6) {
         kill 'KILL', $pid;
     }
     waitpid $pid, 0;
