@@ -424,7 +424,7 @@ typedef struct seen_build_progress {
     enum { SEEN_BUILD_TAKING, SEEN_BUILD_SOLVING } phase;
     uint64_t keys;      /* taken so far, duplicates included */
     uint64_t temporary; /* bytes in the temporary folder */
-    uint64_t done, of;  /* keys solved, of those taken; while taking 0 of 0 */
+    uint64_t done, of;  /* keys solved, of how many; while taking 0 of 0 */
 } seen_build_progress;
 
 /* What to build: a ribbon, smaller than anything that takes keys one by one. */
@@ -454,7 +454,7 @@ SEEN_API int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n);
 SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n);
 
 /* Makes the filter: it can be asked and saved, and never changes. The same keys make
- * the same bytes, in whatever order they came. B can then only be freed. */
+ * the same bytes, in whatever order and however often they came. B can then only be freed. */
 SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
 SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 

@@ -8,6 +8,7 @@
 #include "filter/build.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "kind/ribbon.h"
 #include "hash/hash.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -143,11 +144,31 @@ static void group(const uint64_t *from, uint64_t n, uint64_t *to, uint32_t start
         to[at[from[i] >> (64 - SN_PART_BITS)]++] = from[i];
 }
 
+/* A line that comes again and again makes one part large: parts of more than four times
+ * the usual size lose their duplicates, so that none outgrows memory for the sake of a
+ * few keys. SCRATCH has room for all keys. Returns how many are left. */
+static uint64_t thin(uint64_t *m, uint32_t start[SN_PARTS + 1], uint64_t *scratch)
+{
+    uint64_t n = start[SN_PARTS], most = 4096 + 4 * (n / SN_PARTS), to = 0;
+    for (int p = 0; p < SN_PARTS; p++) {
+        uint64_t from = start[p], part = start[p + 1] - from;
+        start[p] = (uint32_t)to;
+        if (part > most)
+            part = sn_ribbon_sort(m + from, scratch, part, SN_PART_BITS);
+        if (to < from)
+            memmove(m + to, m + from, part * 8);
+        to += part;
+    }
+    start[SN_PARTS] = (uint32_t)to;
+    return to;
+}
+
 /* The writer's thread: groups b->full and appends it to the file. */
 static void *write_run(void *arg)
 {
     seen_builder *b = arg;
     group(b->full, b->full_n, b->parted, b->full_run->start);
+    b->full_n = thin(b->parted, b->full_run->start, b->full);
     const char *p = (const char *)b->parted;
     uint64_t left = b->full_n * 8, at = b->full_run->at;
     b->write_rc = sn_builder_space(b, b->fd, left);
@@ -227,14 +248,14 @@ static int spill(seen_builder *b)
 
 /* ---- taking ----------------------------------------------------------------------------- */
 
-int sn_builder_tell(seen_builder *b, int phase, uint64_t done)
+int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
 {
     seen_build_progress p = { .keys = b->total, .temporary = b->spilled };
     if (!b->spec.progress)
         return 0;
-    p.phase = phase ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
+    p.phase = of ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
     p.done = done;
-    p.of = phase ? b->total : 0;
+    p.of = of;
     return b->spec.progress(b->spec.ctx, &p) ? sn_fail(SEEN_ECANCEL, "stopped on request") : 0;
 }
 
@@ -313,6 +334,8 @@ int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
             return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
                            (unsigned long long)b->used);
         group(b->fill, b->used, b->parted, start);
+        if (b->used)
+            thin(b->parted, start, b->fill);
         free(b->fill);
         b->fill = b->parted;
         b->parted = NULL;

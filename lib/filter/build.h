@@ -41,8 +41,9 @@ struct seen_builder {
 /* Ends the taking: all keys are in runs on disk, or, if there is none, in b->fill,
  * grouped by parts as *START says. */
 int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1]);
-/* Asks the caller's progress function; SEEN_ECANCEL if it says stop. */
-int sn_builder_tell(seen_builder *b, int phase, uint64_t done);
+/* Asks the caller's progress function, OF being 0 while taking; SEEN_ECANCEL if it says
+ * stop. */
+int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of);
 /* An unnamed file in the builder's folder with room for LEN more bytes, or a code. */
 int sn_builder_temporary(seen_builder *b, uint64_t len);
 /* Fails if fewer than LEN bytes are free where FD lives. */

@@ -1,10 +1,11 @@
 /* build_solve.c - from hashes in parts to a ribbon, on all cores, in bounded memory.
  *
  * A unit of work is one shard, or one part if a part holds several shards. Workers
- * take units in order, read, sort and solve them, and hand the words over in order, so
- * that the same keys make the same bytes whatever the number of threads. Only the
- * units in work are in memory; the body grows in memory, or in a temporary file if it
- * would take more than half of what the builder may use. */
+ * take units in order, read them part by part, sort and drop duplicates, solve, and
+ * hand the words over in order. Everything that decides the bytes is a function of the
+ * set of keys, never of their order, their repetitions or the number of threads. Only
+ * the units in work are in memory; the body grows in memory, or in a temporary file if
+ * it would take more than half of what the builder may use. */
 #include "filter/build.h"
 #include "filter/file.h"
 #include "kind/ribbon.h"
@@ -23,14 +24,18 @@
 /* Bytes of scratch a key that a worker needs: two copies to sort, rows and places to
  * solve, words to hand over. */
 #define SCRATCH 64
-/* Keys whose duplicates are counted to guess how many there are in all. */
-#define SAMPLE ((uint64_t)4 << 20)
+/* The number of distinct keys is guessed from one part in so many, which are a fair
+ * choice because hashes are; up to EXACT keys are counted where it matters. */
+#define SAMPLE 32
+#define EXACT 256e6
 
 typedef struct job {
     seen_builder *b;
     uint32_t start[SN_PARTS + 1]; /* of the parts in memory, if there are no runs */
     unsigned bits, unit_bits;     /* of shards and units */
-    uint64_t units, biggest;      /* biggest: keys of one unit */
+    uint64_t units;
+    uint64_t taken, biggest;      /* keys of all parts and of one, duplicates included */
+    double guess;                 /* of the number of distinct keys */
     unsigned threads;
     unsigned r;
     uint64_t share;
@@ -42,7 +47,7 @@ typedef struct job {
     char why[400];
     int err;
 
-    uint64_t solved;              /* keys done, duplicates included */
+    uint64_t solved;              /* keys done, of those taken */
     uint64_t kept;                /* distinct ones */
     uint64_t *table;
     uint64_t words;               /* handed over */
@@ -51,28 +56,28 @@ typedef struct job {
     int fd;
 } job;
 
-/* ---- reading a unit ----------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------ */
 
-static uint64_t unit_keys(const job *j, uint64_t unit)
+/* Keys of parts FROM to TO-1. */
+static uint64_t part_keys(const job *j, uint64_t from, uint64_t to)
 {
-    uint64_t parts = SN_PARTS >> j->unit_bits, from = unit * parts, n = 0;
+    uint64_t n = 0;
     for (uint32_t i = 0; i < j->b->runs; i++)
-        n += j->b->run[i]->start[from + parts] - j->b->run[i]->start[from];
-    return j->b->runs ? n : j->start[from + parts] - j->start[from];
+        n += j->b->run[i]->start[to] - j->b->run[i]->start[from];
+    return j->b->runs ? n : j->start[to] - j->start[from];
 }
 
-static int read_unit(const job *j, uint64_t unit, uint64_t *to)
+static int read_part(const job *j, uint64_t part, uint64_t *to)
 {
     const seen_builder *b = j->b;
-    uint64_t parts = SN_PARTS >> j->unit_bits, from = unit * parts;
     if (!b->runs) {
-        memcpy(to, b->fill + j->start[from], unit_keys(j, unit) * 8);
+        memcpy(to, b->fill + j->start[part], part_keys(j, part, part + 1) * 8);
         return 0;
     }
     for (uint32_t i = 0; i < b->runs; i++) {
         const sn_run *run = b->run[i];
-        uint64_t left = (uint64_t)(run->start[from + parts] - run->start[from]) * 8;
-        uint64_t at = run->at + (uint64_t)run->start[from] * 8;
+        uint64_t left = (uint64_t)(run->start[part + 1] - run->start[part]) * 8;
+        uint64_t at = run->at + (uint64_t)run->start[part] * 8;
         char *p = (char *)to;
         to += left / 8;
         while (left) {
@@ -88,6 +93,37 @@ static int read_unit(const job *j, uint64_t unit, uint64_t *to)
         }
     }
     return 0;
+}
+
+/* A growing array of words. */
+typedef struct pile {
+    uint64_t *words, n, room;
+} pile;
+
+static int pile_room(pile *p, uint64_t more)
+{
+    if (p->words && p->n + more <= p->room)
+        return 0;
+    uint64_t room = p->n + more + (p->n + more) / 4 + 64;
+    uint64_t *words = realloc(p->words, room * 8);
+    if (!words)
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys", (unsigned long long)room);
+    p->words = words;
+    p->room = room;
+    return 0;
+}
+
+/* Adds the distinct keys of a part to KEYS, in order; SCRATCH is for sorting. */
+static int take_part(const job *j, uint64_t part, pile *keys, pile *scratch)
+{
+    uint64_t n = part_keys(j, part, part + 1);
+    scratch->n = 0;
+    int rc = pile_room(keys, n);
+    rc = rc < 0 ? rc : pile_room(scratch, n);
+    rc = rc < 0 ? rc : read_part(j, part, keys->words + keys->n);
+    if (rc == 0)
+        keys->n += sn_ribbon_sort(keys->words + keys->n, scratch->words, n, SN_PART_BITS);
+    return rc;
 }
 
 /* ---- a worker ------------------------------------------------------------------------ */
@@ -150,27 +186,6 @@ static bool wait_turn(job *j, uint64_t unit)
     return j->rc == 0;
 }
 
-/* The words of a unit's shards, one after another. */
-typedef struct pile {
-    uint64_t *words, n, room;
-} pile;
-
-static int pile_up(pile *p, const uint64_t *words, uint64_t n)
-{
-    if (!p->words || p->n + n > p->room) {
-        uint64_t room = (p->n + n) * 2 + 64;
-        uint64_t *more = realloc(p->words, room * 8);
-        if (!more)
-            return sn_fail(SEEN_ENOMEM, "no memory for %llu words", (unsigned long long)room);
-        p->words = more;
-        p->room = room;
-    }
-    if (n)
-        memcpy(p->words + p->n, words, n * 8);
-    p->n += n;
-    return 0;
-}
-
 /* Solves the shards of one unit and hands them over when it is their turn. */
 static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const uint64_t *m,
                       uint64_t n, uint64_t taken)
@@ -187,10 +202,12 @@ static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const u
                              entry);
         entry[0] += p->n;
         entry[1] += p->n;
-        if (rc == 0)
-            rc = pile_up(p, words, len);
+        rc = rc < 0 ? rc : pile_room(p, len);
         if (rc < 0)
             return rc;
+        if (len)
+            memcpy(p->words + p->n, words, len * 8);
+        p->n += len;
     }
     pthread_mutex_lock(&j->lock);
     if (wait_turn(j, unit)) {
@@ -213,31 +230,28 @@ static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const u
 static void *work(void *arg)
 {
     job *j = arg;
-    pile p = { 0 };
+    pile keys = { 0 }, scratch = { 0 }, words = { 0 };
     sn_ribbon_work *w = sn_ribbon_work_new();
-    uint64_t *keys = malloc(j->biggest * 8 + 8), *scratch = malloc(j->biggest * 8 + 8);
-    int rc = w && keys && scratch
-                 ? 0
-                 : sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
-                           (unsigned long long)j->biggest);
+    uint64_t parts = SN_PARTS >> j->unit_bits;
+    int rc = w ? 0 : sn_fail(SEEN_ENOMEM, "no memory to solve");
     while (rc == 0) {
         pthread_mutex_lock(&j->lock);
         uint64_t unit = j->rc == 0 ? j->next++ : j->units;
         pthread_mutex_unlock(&j->lock);
         if (unit >= j->units)
             break;
-        uint64_t taken = unit_keys(j, unit);
-        rc = read_unit(j, unit, keys);
-        if (rc == 0) {
-            uint64_t n = sn_ribbon_sort(keys, scratch, taken, j->unit_bits);
-            rc = solve_unit(j, w, &p, unit, keys, n, taken);
-        }
+        keys.n = 0;
+        for (uint64_t p = unit * parts; rc == 0 && p < (unit + 1) * parts; p++)
+            rc = take_part(j, p, &keys, &scratch);
+        if (rc == 0)
+            rc = solve_unit(j, w, &words, unit, keys.words, keys.n,
+                            part_keys(j, unit * parts, (unit + 1) * parts));
     }
     if (rc < 0)
         fail_job(j, rc);
-    free(p.words);
-    free(scratch);
-    free(keys);
+    free(words.words);
+    free(scratch.words);
+    free(keys.words);
     sn_ribbon_work_free(w);
     return NULL;
 }
@@ -251,24 +265,19 @@ static uint64_t body_in(uint64_t bytes)
     return bytes < header + SN_PAGE ? 0 : (bytes - header) / SN_PAGE * SN_PAGE;
 }
 
-/* An upper bound for the number of distinct keys: all, unless a sample of units, which
- * are a fair choice of keys because hashes are, has duplicates. Four sigma above. */
-static int distinct(job *j, uint64_t *out)
+/* The number of distinct keys in the first PARTS parts. */
+static int count(const job *j, uint64_t parts, double *out)
 {
-    uint64_t *keys = malloc(j->biggest * 8 + 8), *scratch = malloc(j->biggest * 8 + 8);
-    uint64_t read = 0, kept = 0, units = 0;
-    int rc = keys && scratch ? 0 : sn_fail(SEEN_ENOMEM, "no memory to sort keys");
-    while (rc == 0 && units < j->units && read < SAMPLE) {
-        uint64_t n = unit_keys(j, units);
-        rc = read_unit(j, units++, keys);
-        read += n;
-        kept += rc == 0 ? sn_ribbon_sort(keys, scratch, n, j->unit_bits) : 0;
+    pile keys = { 0 }, scratch = { 0 };
+    int rc = 0;
+    *out = 0;
+    for (uint64_t p = 0; rc == 0 && p < parts; p++) {
+        keys.n = 0;
+        rc = take_part(j, p, &keys, &scratch);
+        *out += (double)keys.n;
     }
-    free(keys);
-    free(scratch);
-    double all = (double)kept + (units < j->units ? 4 * sqrt((double)kept) : 0);
-    all *= (double)j->units / (double)units;
-    *out = kept == read || all > (double)j->b->total ? j->b->total : (uint64_t)all;
+    free(keys.words);
+    free(scratch.words);
     return rc;
 }
 
@@ -278,26 +287,31 @@ static int plan(job *j)
     seen_builder *b = j->b;
     double most = (double)b->work / SCRATCH / 4;
     most = most < (double)SN_RIBBON_SHARD ? most : (double)SN_RIBBON_SHARD;
-    uint64_t shards = sn_ribbon_shards((double)b->total, most);
-    j->bits = (unsigned)__builtin_ctzll(shards);
-    j->unit_bits = j->bits < SN_PART_BITS ? j->bits : SN_PART_BITS;
-    j->units = (uint64_t)1 << j->unit_bits;
-    for (uint64_t u = 0; u < j->units; u++) {
-        uint64_t n = unit_keys(j, u);
+    j->taken = part_keys(j, 0, SN_PARTS);
+    for (uint64_t p = 0; p < SN_PARTS; p++) {
+        uint64_t n = part_keys(j, p, p + 1);
         j->biggest = n > j->biggest ? n : j->biggest;
     }
+    if (j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
+        return sn_fail(SEEN_ETOOBIG, "%llu keys of %llu must be solved together, too many for "
+                                     "%llu MB: more memory, or another seed",
+                       (unsigned long long)j->biggest, (unsigned long long)j->taken,
+                       (unsigned long long)(b->work / 1000000));
+    int rc = count(j, SN_PARTS / SAMPLE, &j->guess);
+    if (rc < 0)
+        return rc;
+    j->guess *= SAMPLE;
+    j->bits = (unsigned)__builtin_ctzll(sn_ribbon_shards(j->guess, most));
+    j->unit_bits = j->bits < SN_PART_BITS ? j->bits : SN_PART_BITS;
+    j->units = (uint64_t)1 << j->unit_bits;
     j->threads = b->spec.threads;
     if (!j->threads) {
         cpu_set_t set;
         j->threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     }
-    uint64_t fit = b->work / SCRATCH / (j->biggest ? j->biggest : 1);
-    if (fit < 1 && j->biggest > (uint64_t)most * 2)
-        return sn_fail(SEEN_ETOOBIG, "%llu keys of %llu must be solved together, too many for "
-                                     "%llu MB: more memory, or another seed",
-                       (unsigned long long)j->biggest, (unsigned long long)b->total,
-                       (unsigned long long)(b->work / 1000000));
-    j->threads = j->threads > fit ? (fit ? (unsigned)fit : 1) : j->threads;
+    double unit = j->guess / (double)j->units + (double)j->biggest;
+    double fit = (double)b->work / SCRATCH / (unit + 1);
+    j->threads = fit < 1 ? 1 : j->threads > fit ? (unsigned)fit : j->threads;
     j->threads = j->threads > j->units ? (unsigned)j->units : j->threads;
     return 0;
 }
@@ -353,7 +367,7 @@ static int solve(job *j, const sn_shape *s)
         pthread_cond_timedwait(&j->turned, &j->lock, &until);
         uint64_t solved = j->solved;
         pthread_mutex_unlock(&j->lock);
-        int stop = sn_builder_tell(j->b, 1, solved);
+        int stop = sn_builder_tell(j->b, solved, j->taken);
         if (stop < 0)
             fail_job(j, stop);
         pthread_mutex_lock(&j->lock);
@@ -375,26 +389,26 @@ static int solve_to_fit(job *j)
     const seen_build_spec *spec = &j->b->spec;
     sn_shape s = { .kind = SEEN_RIBBON };
     if (!spec->memory) {
-        double n = j->b->total ? (double)j->b->total : 1;
-        int rc = sn_ribbon.shape_for(&s, n, spec->error == 0 ? 0.01 : spec->error);
+        int rc = sn_ribbon.shape_for(&s, j->guess + 1, spec->error == 0 ? 0.01 : spec->error);
         return rc < 0 ? rc : solve(j, &s);
     }
-    uint64_t n, most = body_in(spec->memory), goal = most - most / 4000;
-    int rc = distinct(j, &n);
+    uint64_t most = body_in(spec->memory), goal = most - most / 4000;
+    double n = j->guess + 4 * sqrt(SAMPLE * j->guess); /* four sigma */
+    int rc = j->guess <= EXACT ? count(j, SN_PARTS, &n) : 0;
     for (int i = 0; rc == 0 && i < 8; i++) {
-        rc = sn_ribbon.shape_in(&s, n ? (double)n : 1, goal);
+        rc = sn_ribbon.shape_in(&s, n < 1 ? 1 : n, goal);
         if (rc < 0)
-            return sn_fail(SEEN_EINVAL, "%llu keys do not fit a file of %llu bytes",
-                           (unsigned long long)n, (unsigned long long)spec->memory);
+            return sn_fail(SEEN_EINVAL, "%.0f keys do not fit a file of %llu bytes", n,
+                           (unsigned long long)spec->memory);
         rc = solve(j, &s);
         if (rc < 0 || j->words * 8 <= most)
             return rc;
-        n = j->kept;
+        n = (double)j->kept;
         goal -= j->words * 8 - most + most / 4000;
     }
     return rc < 0 ? rc
-                  : sn_fail(SEEN_EINVAL, "%llu keys do not fit a file of %llu bytes",
-                            (unsigned long long)n, (unsigned long long)spec->memory);
+                  : sn_fail(SEEN_EINVAL, "%.0f keys do not fit a file of %llu bytes", n,
+                            (unsigned long long)spec->memory);
 }
 
 /* The body as a filter's own: exactly as long as it is. */

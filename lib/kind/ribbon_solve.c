@@ -90,7 +90,10 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
             uint64_t j = i + 1;
             while (j < n && from[j] >> low == from[i] >> low)
                 j++;
-            if (j - i > 1)
+            bool equal = true;
+            for (uint64_t e = i + 1; e < j && equal; e++)
+                equal = from[e] == from[i];
+            if (!equal)
                 qsort(from + i, j - i, sizeof *from, compare);
             for (; i < j; i++)
                 a[i] = from[i];

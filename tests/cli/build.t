@@ -36,6 +36,14 @@ ok "a field as the key" sh -c 'seen build -k 1 --csv f.seen csv && seen has -q -
 ok "info tells what it is" sh -c 'seen info a.seen | grep -q ribbon'
 fails "a static filter takes no keys" 2 'static' seen add --word x a.seen
 
+ok "a line twenty million times is one key" sh -c 'yes | head -20000000 |
+    seen build --stats y.seen 2>said && grep -q " 1 distinct" said && test $(wc -c <y.seen) -le 8192'
+ok "ten million lines in eight bits each, at most 1% above" sh -c './urls 0 10e6 |
+    seen build -e 1/256 eight.seen && test $(wc -c <eight.seen) -le 10100000'
+wrong=$(./urls 10e6 12e6 | seen has -c eight.seen)
+ok "err once in 256, six sigma ($wrong of 2000000)" test "$wrong" -ge 7284 -a "$wrong" -le 8341
+rm -f y.seen eight.seen said
+
 # Failures: one line, status 2, the old file as it was, nothing new.
 cp a.seen before
 ls -A >names

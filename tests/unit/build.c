@@ -175,6 +175,37 @@ static void crowded(void)
     seen_free(f);
 }
 
+/* One key again and again, and all keys again and again: the filter is that of the
+ * distinct ones, byte for byte. */
+static void repeated(void)
+{
+    enum { N = 1000000 };
+    seen_builder *b;
+    seen_filter *f[3] = { NULL };
+    int rc = 0;
+    for (int kind = 0; kind < 3; kind++) {
+        static uint64_t same[1000];
+        seen_build_spec spec = { .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000 };
+        seen_builder_new(&spec, &b);
+        for (int i = 0; i < 1000; i++)
+            same[i] = seen_hash_seeded(9, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
+        for (int i = 0; rc == 0 && kind == 1 && i < 6000; i++)
+            rc = seen_builder_add_hashes(b, same, 1000);
+        for (int i = 0; rc == 0 && i < (kind == 2 ? 6 : 1); i++)
+            rc = feed(b, 0, N);
+        rc = rc == 0 ? seen_builder_finish(b, f + kind) : rc;
+        seen_builder_free(b);
+    }
+    bool equal[3] = { false };
+    for (int i = 1; i < 3; i++)
+        equal[i] = f[0] && f[i] && seen_added(f[i]) == N && seen_bytes(f[i]) == seen_bytes(f[0]) &&
+                   memcmp(f[i]->layer->body, f[0]->layer->body, seen_bytes(f[0])) == 0;
+    ok(rc == 0 && equal[1], "a key six million times counts once");
+    ok(rc == 0 && equal[2], "so do a million keys, six times each");
+    for (int i = 0; i < 3; i++)
+        seen_free(f[i]);
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -182,6 +213,7 @@ int main(void)
     on_disk();
     failures();
     crowded();
+    repeated();
     ok(rmdir(dir) == 0, "the folder is empty at the end");
     return done();
 }
