@@ -234,6 +234,24 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
 
 /* ---- rebuild: from whole hashes to another kind ------------------------------------ */
 
+static int build_batch(void *into, const uint64_t *h, size_t n)
+{
+    return seen_builder_add_hashes(into, h, n);
+}
+
+static int rebuild_static(const seen_filter *f, const seen_spec *spec, seen_filter **out)
+{
+    seen_build_spec s = { .error = spec->error, .memory = spec->memory, .seed = f->seed };
+    seen_builder *b;
+    int rc = seen_builder_new(&s, &b);
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
+        rc = f->layer[i].kind->each_hash(f->layer + i, build_batch, b);
+    if (rc == 0)
+        rc = seen_builder_finish(b, out);
+    seen_builder_free(b);
+    return rc;
+}
+
 int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
 {
     *out = NULL;
@@ -244,6 +262,8 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
             return sn_fail(SEEN_EKIND, "a %s filter does not hold its keys' hashes: rebuild "
                                        "it from the keys",
                            f->layer[i].kind->name);
+    if (spec->kind == SEEN_RIBBON)
+        return rebuild_static(f, spec, out);
     seen_spec s = *spec;
     s.seed = f->seed; /* the hashes were made with it */
     seen_filter *g;

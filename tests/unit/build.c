@@ -206,6 +206,26 @@ static void repeated(void)
         seen_free(f[i]);
 }
 
+/* A set of whole hashes, done with growing, becomes the smallest filter. */
+static void from_set(void)
+{
+    enum { N = 50000 };
+    seen_spec set = { .kind = SEEN_SET, .seed = 4 }, small = { .kind = SEEN_RIBBON, .error = 0.004 };
+    seen_filter *f, *g = NULL;
+    seen_new(&set, &f);
+    for (uint64_t i = 0; i < N; i++)
+        seen_add_u64(f, i);
+    int rc = seen_rebuild(f, &small, &g);
+    uint64_t lost = 0;
+    for (uint64_t i = 0; rc == 0 && i < N; i++)
+        lost += !seen_has_u64(g, i);
+    ok(rc == 0 && lost == 0 && seen_added(g) == N && seen_bytes(g) * 8 < 9 * N,
+       "a set is rebuilt as a ribbon: %.2f bits a key instead of %.0f",
+       rc == 0 ? 8.0 * (double)seen_bytes(g) / N : 0, 8.0 * (double)seen_bytes(f) / N);
+    seen_free(f);
+    seen_free(g);
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -214,6 +234,7 @@ int main(void)
     failures();
     crowded();
     repeated();
+    from_set();
     ok(rmdir(dir) == 0, "the folder is empty at the end");
     return done();
 }
