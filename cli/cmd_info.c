@@ -131,6 +131,11 @@ static int info_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "which FILTER?");
     for (int i = p.at; i < argc; i++) {
         store *s = store_open(argv[i], STORE_ASK);
+        if (!s->filter && s->ops->tell && !json) {
+            s->ops->tell(s);
+            store_close(s);
+            continue;
+        }
         if (!s->filter)
             kit_die("%s: nothing is known about a %s", argv[i], s->ops->kind);
         if (json)

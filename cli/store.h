@@ -24,6 +24,7 @@ typedef struct store_ops {
     double (*lost)(store *s); /* expected so far */
     bool (*save)(store *s);
     void (*close)(store *s);
+    void (*tell)(store *s); /* for 'seen info', on standard output; or NULL */
 } store_ops;
 
 struct store {

@@ -4,6 +4,7 @@
 #include "store_remote.h"
 #include "say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,32 @@ static void close_remote(store *s)
     seen_remote_close(s->ctx);
 }
 
-static const store_ops ops = {"redis", add, has, NULL, bytes, lost, save, close_remote};
+static void tell(store *s)
+{
+    seen_remote_stats st;
+    double fill, error;
+    seen_remote_get_stats(s->ctx, &st);
+    if (seen_remote_check(s->ctx, &fill, &error) != SEEN_OK)
+        kit_die("%s", seen_remote_reason());
+    printf("%s: scheme %s, %u piece%s, all there", s->name, st.scheme, st.pieces,
+           st.pieces == 1 ? "" : "s");
+    if (st.bytes)
+        printf(", %llu bytes", (unsigned long long)st.bytes);
+    if (st.keys)
+        printf(", made for %llu keys at error %g", (unsigned long long)st.keys, st.error);
+    if (fill >= 0)
+        printf(", %.1f%% of the bits set, error %.2g now", 100 * fill, error);
+    putchar('\n');
+}
+
+static const store_ops ops = {.kind = "redis",
+                              .add = add,
+                              .has = has,
+                              .bytes = bytes,
+                              .lost = lost,
+                              .save = save,
+                              .close = close_remote,
+                              .tell = tell};
 
 int remote_open(const char *name, unsigned how, store *s)
 {

@@ -608,6 +608,43 @@ int seen_remote_remove(seen_remote *r)
     return SEEN_OK;
 }
 
+int seen_remote_check(seen_remote *r, double *fill, double *error_now)
+{
+    char name[600], last[24];
+    bool own = r->s.scheme == SCHEME_OWN;
+    *fill = *error_now = -1;
+    for (uint32_t i = 0; i < r->s.pieces; i++) {
+        redisReply *got;
+        piece_name(r, i, name, sizeof name);
+        int rc = own ? COMMAND(r, name, &got, "BITFIELD_RO", name, "GET", "u32", "0")
+                     : COMMAND(r, name, &got, "EXISTS", name);
+        if (rc < 0)
+            return rc;
+        bool here = own ? got->type == REDIS_REPLY_ARRAY && got->elements == 1 &&
+                              (uint32_t)got->element[0]->integer == r->mark
+                        : got->integer == 1;
+        freeReplyObject(got);
+        if (!here)
+            return lost(r, i);
+    }
+    if (r->s.scheme == SCHEME_MODULE)
+        return SEEN_OK;
+    uint64_t from = r->s.base / 8, bytes = r->s.bits / 8;
+    bytes = bytes < 1 << 20 ? bytes : 1 << 20;
+    if (!bytes)
+        return SEEN_OK;
+    snprintf(last, sizeof last, "%llu", (unsigned long long)(from + bytes - 1));
+    piece_name(r, 0, name, sizeof name);
+    redisReply *got;
+    int rc = COMMAND(r, name, &got, "BITCOUNT", name, own ? "8" : "0", last);
+    if (rc < 0)
+        return rc;
+    *fill = (double)got->integer / (8.0 * (double)bytes);
+    *error_now = pow(*fill, r->s.probes);
+    freeReplyObject(got);
+    return SEEN_OK;
+}
+
 void seen_remote_get_stats(seen_remote *r, seen_remote_stats *out)
 {
     static const char *const names[] = {"seen", "mmh3", "scrapy", "module"};

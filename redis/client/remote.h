@@ -74,6 +74,11 @@ typedef struct seen_remote_stats {
 } seen_remote_stats;
 void seen_remote_get_stats(seen_remote *r, seen_remote_stats *out);
 
+/* Looks whether every piece is there: SEEN_OK or SEEN_EDAMAGED. *FILL becomes the share
+ * of bits that are set, by the first megabyte of the first piece; below 0 if a module
+ * keeps them. *ERROR_NOW becomes what that means for an absent key. */
+int seen_remote_check(seen_remote *r, double *fill, double *error_now);
+
 /* What went wrong last in this thread, as one sentence without a final stop. */
 const char *seen_remote_reason(void);
 

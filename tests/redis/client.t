@@ -37,6 +37,10 @@ wrong = len(seen("has", url, lines=range(10**6, 10**6 + 100000)))
 # 0.001 of 100000 is 100; six sigma is 60.
 ok(20 < wrong < 160, "full, it errs as promised: %d of 100000" % wrong)
 
+info = seen("info", url)[0].decode()
+ok("1 piece, all there" in info and "made for 50000 keys" in info and "error 0.00" in info,
+   "seen info tells what it is", info)
+
 print("# many processes")
 seen("new", "-n", "100000", "-e", "1e-6", "--redis", url + "2")
 feed = b"".join(b"%d\n" % i for i in range(20000))
@@ -59,8 +63,9 @@ same((len(lines), len(set(lines))), (20000, 20000),
 
 print("# loss is an error")
 c("UNLINK", "visited:0")
-for what in ("add", "has", "uniq"):
-    rc, said = seen(what, "--redis", url, lines=[1, 2], status=True)
+for what in ("add", "has", "uniq", "info"):
+    where = [url] if what == "info" else ["--redis", url]
+    rc, said = seen(what, *where, lines=[1, 2], status=True)
     ok(rc == 2 and "is gone" in said, "%s: a lost piece is an error" % what, said)
 rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)
 ok(rc == 2 and "is gone" in said, "and stays one")
