@@ -247,11 +247,11 @@ static void count(sn_layer *l, int64_t by)
 /* A bucket of 6 or 12 bytes may lie in two lines. */
 SN_CUCKOO_INLINE void fetch(const sn_layer *l, const place *p, unsigned k)
 {
-    __builtin_prefetch(bucket(l, p->b, k));
-    __builtin_prefetch(bucket(l, p->alt, k));
+    SN_FETCH(bucket(l, p->b, k));
+    SN_FETCH(bucket(l, p->alt, k));
     if (k == 12 || k == 24) {
-        __builtin_prefetch(bucket(l, p->b, k) + k / 2 - 1);
-        __builtin_prefetch(bucket(l, p->alt, k) + k / 2 - 1);
+        SN_FETCH(bucket(l, p->b, k) + k / 2 - 1);
+        SN_FETCH(bucket(l, p->alt, k) + k / 2 - 1);
     }
 }
 

@@ -153,8 +153,8 @@ static inline __attribute__((always_inline)) void sn_ribbon_fetch(const sn_ribbo
 {
     const uint8_t *end = s->at + 8 * (s->stride + s->used);
     for (const uint8_t *p = s->at; p < end; p += 64)
-        __builtin_prefetch(p);
-    __builtin_prefetch(end - 1);
+        SN_FETCH(p);
+    SN_FETCH(end - 1);
 }
 
 /* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they are

@@ -68,8 +68,7 @@ static void measure(const sn_layer *l, sn_measure *out)
 void sn_set_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(sn_set_bucket(l, sn_set_home(sn_set_tag(h[i]), l->shape.units)),
-                           1);
+        SN_FETCH(sn_set_bucket(l, sn_set_home(sn_set_tag(h[i]), l->shape.units)));
 }
 
 /* Finds TAG, or the first empty slot on its way, or (in a damaged file) nothing. */
