@@ -26,6 +26,8 @@ static void found_clear(found *l)
     l->count = l->text.len = 0;
 }
 
+enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links: a batch must stay small */
+
 /* Resolves one link of a page and keeps it if it belongs to the crawl. */
 static void consider(crawler *c, const url *base, const url *from, const char *text,
                      size_t len, unsigned kind)
@@ -33,7 +35,8 @@ static void consider(crawler *c, const url *base, const url *from, const char *t
     char out[URL_ROOM];
     url u;
     c->s.links++;
-    if (url_resolve(base, text, len, out, sizeof out, &u) != URL_OK) {
+    if (c->found.text.len > FOUND_MOST ||
+        url_resolve(base, text, len, out, sizeof out, &u) != URL_OK) {
         c->s.unreadable++;
         return;
     }
@@ -95,7 +98,10 @@ void answer_without_fetch(crawler *c, job *j, int outcome)
 /* ---- failures
  * ------------------------------------------------------------------------ */
 
-enum { HOST_PATIENCE = 8 }; /* connections that fail in a row before a host is left */
+enum {
+    HOST_PATIENCE = 8,     /* connections that fail in a row before a host is left */
+    RETRIES_WAITING = 1000 /* of one host; beyond that a failure is final */
+};
 
 static bool is_transient(const fetch *f)
 {
@@ -124,7 +130,8 @@ static double backoff(crawler *c, unsigned attempts)
 static bool try_again(crawler *c, job *j)
 {
     fetch *f = &j->f;
-    if (!is_transient(f) || j->attempts > c->c->retries || j->h->dead)
+    if (!is_transient(f) || j->attempts > c->c->retries || j->h->dead ||
+        j->h->front_count >= RETRIES_WAITING)
         return false;
     double wait = backoff(c, j->attempts);
     if (f->retry_after > wait)
@@ -134,6 +141,8 @@ static bool try_again(crawler *c, job *j)
         crawler_wait(c, j->h, wait);
     j->not_before = c->now + (uint64_t)(wait * 1000);
     c->s.retries++;
+    fetch_free(f); /* it may wait long, and needs no memory meanwhile */
+    f->head = f->body = f->sent = f->location_room = (buf){0};
     crawler_front(c, j);
     return true;
 }
@@ -146,8 +155,10 @@ static void settle(crawler *c, job *j)
     h->in_flight--;
     c->in_flight--;
     c->s.bytes += f->size;
-    if (j->place)
+    if (j->place) {
         j->place->in_flight--;
+        j->place->put_off -= j->place->put_off / 8;
+    }
     if (f->address[0] && (!h->place || strcmp(h->place->text, f->address)))
         h->place = hosts_place(&c->hosts, f->address);
     c->now = loop_now();

@@ -68,6 +68,7 @@ struct plain_engine {
     int loop;
     resolver *names;
     conn *in_flight, *free_list, *kept[KEPT];
+    unsigned kept_count, evict; /* evict: the bucket to look at next */
     uint64_t checked;
     uint8_t *scratch;
 };
@@ -103,6 +104,24 @@ static void put_away(conn *k)
     k->e->free_list = k;
 }
 
+static void forget_kept(conn *k)
+{
+    conn **p = &k->e->kept[k->key % KEPT];
+    while (*p != k)
+        p = &(*p)->chain;
+    *p = k->chain;
+    k->e->kept_count--;
+    put_away(k);
+}
+
+/* Any of the kept ones goes: hosts come and go by the thousand, descriptors are few. */
+static void evict_one(plain_engine *e)
+{
+    while (!e->kept[e->evict % KEPT])
+        e->evict++;
+    forget_kept(e->kept[e->evict++ % KEPT]);
+}
+
 static void finish(conn *k, int outcome, const char *why)
 {
     plain_engine *e = k->e;
@@ -116,19 +135,12 @@ static void finish(conn *k, int outcome, const char *why)
         k->idle_since = loop_now();
         k->chain = e->kept[k->key % KEPT];
         e->kept[k->key % KEPT] = k;
+        if (++e->kept_count > e->c->connections)
+            evict_one(e);
     } else {
         put_away(k);
     }
     f->done(f);
-}
-
-static void forget_kept(conn *k)
-{
-    conn **p = &k->e->kept[k->key % KEPT];
-    while (*p != k)
-        p = &(*p)->chain;
-    *p = k->chain;
-    put_away(k);
 }
 
 /* ---- beginnings
@@ -236,6 +248,7 @@ static conn *take_kept(plain_engine *e, uint64_t key)
             continue;
         }
         *p = k->chain;
+        e->kept_count--;
         if (now - k->idle_since < IDLE_MS)
             return k;
         put_away(k);

@@ -96,7 +96,7 @@ host *hosts_first(const hosts *t)
 place_count *hosts_place(hosts *t, const char *address)
 {
     uint64_t hash = seen_hash_seeded(0, address, strlen(address));
-    place_count **slot = &t->places[hash & 1023];
+    place_count **slot = &t->places[hash % HOST_PLACES];
     for (place_count *p = *slot; p; p = p->chain)
         if (!strcmp(p->text, address))
             return p;
@@ -139,7 +139,7 @@ void hosts_free(hosts *t, spill *s)
             free(h->origin);
             free(h);
         }
-    for (size_t i = 0; i < 1024; i++)
+    for (size_t i = 0; i < HOST_PLACES; i++)
         for (place_count *p = t->places[i], *next; p; p = next) {
             next = p->chain;
             free(p);

@@ -15,7 +15,7 @@ typedef struct job job;
 /* Connections to one address, whatever the hosts behind it. */
 typedef struct place_count {
     char text[48];
-    unsigned in_flight;
+    unsigned in_flight, put_off; /* put_off: hosts that found it busy, of late */
     struct place_count *chain;
 } place_count;
 
@@ -43,6 +43,7 @@ struct host {
     uint32_t origin_len, heap_pos; /* 1-based; 0: not in the heap */
     uint64_t hash, key;
     backlog queue;
+    unsigned front_count;
     job *front; /* before the queue: retries, targets of redirects */
     job *held;  /* taken from the queue, but of a later level */
     uint64_t ready_at;
@@ -56,12 +57,14 @@ struct host {
     void *lease; /* shared mode */
 };
 
+enum { HOST_PLACES = 1 << 15 };
+
 typedef struct hosts {
     host **table;
     size_t buckets, count;
     host **heap; /* 1-based */
     size_t waiting, heap_room;
-    place_count *places[1024];
+    place_count *places[HOST_PLACES];
     double delay; /* of new hosts */
 } hosts;
 

@@ -46,6 +46,7 @@ void crawler_front(crawler *c, job *j)
         p = &(*p)->next;
     j->next = NULL;
     *p = j;
+    j->h->front_count++;
     c->queued++;
     crawler_update(c, j->h);
 }
@@ -96,6 +97,7 @@ static job *take_job(crawler *c, host *h)
         job *j = *p;
         if (j->not_before <= c->now) {
             *p = j->next;
+            h->front_count--;
             c->queued--;
             return j;
         }
@@ -164,7 +166,9 @@ static void turn(crawler *c, host *h)
         return;
     }
     if (h->place && c->c->per_address && h->place->in_flight >= c->c->per_address) {
-        h->ready_at = c->now + 20; /* its address is busy with other hosts */
+        /* Its address is busy with other hosts; the more of them wait, the longer. */
+        unsigned others = h->place->put_off < 5000 ? h->place->put_off++ : 5000;
+        h->ready_at = c->now + 20 + others;
         crawler_update(c, h);
         return;
     }

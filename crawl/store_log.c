@@ -70,7 +70,7 @@ static void keep_entry(rebuild *r, const char *text, size_t len)
 {
     r->text[r->n] = kit_alloc(len + 1);
     memcpy(r->text[r->n], text, len);
-    r->keys[r->n] = (seen_key){ r->text[r->n], len };
+    r->keys[r->n] = (seen_key){r->text[r->n], len};
     if (++r->n == 64)
         add_waiting(r);
 }
@@ -93,7 +93,7 @@ static void grow_visited(crawler *c)
     s->v = visited_new(c->c, frontier_seed(s->f), n < 10000000 ? 2 * n : n + n / 4);
     rebuild *r = kit_alloc(sizeof *r);
     r->c = c;
-    walker w = { NULL, entry_kept, r };
+    walker w = {NULL, entry_kept, r};
     frontier_walk(s->f, &w);
     add_waiting(r);
     free(r);
@@ -289,8 +289,8 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     if (frontier_cut(s->f))
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));
-    s->v =
-        visited_new(c->c, frontier_seed(s->f), n > c->c->expect ? n + n / 4 : c->c->expect);
+    s->v = visited_new(c->c, frontier_seed(s->f),
+                       n > c->c->expect ? n + n / 4 : c->c->expect);
     rebuild r = {.c = c};
     if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
         kit_die("%s", seen_reason());

@@ -14,10 +14,10 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
     visited *v = kit_alloc(sizeof *v);
     /* Of the kinds that can be added to, fingerprints in buckets need the fewest bits
      * at this error, and two lines of memory answer. */
-    seen_spec spec = { .kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
-                       .keys = keys + keys / 64 + 64, /* one page's links over it */
-                       .error = c->exact ? 0 : c->error,
-                       .seed = seed };
+    seen_spec spec = {.kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
+                      .keys = keys + keys / 64 + 64, /* one page's links over it */
+                      .error = c->exact ? 0 : c->error,
+                      .seed = seed};
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
     v->capacity = c->exact ? 0 : keys;

@@ -10,6 +10,10 @@
  *   --spell      many spellings of each address, redirects, text that looks like links
  *   --odd        on page 0: traps, broken and slow answers, rules; see odd[]
  *   --wait MS    before each answer
+ *   --robots X   what robots.txt is: a status, "moved" (five times, to /rules.txt, which
+ *                forbids /q), "maze" (moved for ever), "delay" (a crawl-delay of 0.1), "busy"
+ *                (503 once, then as odd) or "inner" (moved to 127.0.0.1)
+ *   --out URL    page 0 redirects there, page 1 links there: see who follows
  *   --port P     instead of a free one
  *
  * Page i is /p/I.html, or /q?id=I&s=S for every fourth, on host 1 + i mod H. It links
@@ -38,6 +42,7 @@ static unsigned *asked, *asked_r;
 static bool *want_r;
 static unsigned unknown, outside, robots_asked, busy[256], busiest, answered;
 static char unknown_name[400];
+static const char *rules = "", *out_url;
 
 typedef struct text {
     char *p;
@@ -390,10 +395,35 @@ static void answer_odd(conn *c, struct odd *o)
 #undef IS
 }
 
-static void put_robots(conn *c)
+static void put_robots(conn *c, const char *path)
 {
     text t = {0};
+    char more[200];
+    int n = 0;
     robots_asked++;
+    if (atoi(rules)) {
+        page(c, atoi(rules), NULL, "User-agent: *\nDisallow: /");
+        return;
+    }
+    if (!strcmp(rules, "inner")) {
+        snprintf(more, sizeof more, "Location: http://127.0.0.1:%u/inner\r\n", port);
+        page(c, 302, more, "");
+        return;
+    }
+    if (!strcmp(rules, "busy") && robots_asked == 1) {
+        page(c, 503, NULL, "");
+        return;
+    }
+    if (!strcmp(rules, "moved") || !strcmp(rules, "maze")) {
+        sscanf(path, "/robots%d.txt", &n);
+        snprintf(more, sizeof more, "Location: /robots%d.txt\r\n", n + 1);
+        if (n == 4 && !strcmp(rules, "moved"))
+            snprintf(more, sizeof more, "Location: /rules.txt\r\n");
+        page(c, 301, more, "User-agent: *\nDisallow: /");
+        return;
+    }
+    if (!strcmp(rules, "delay"))
+        say(&t, "User-agent: *\nCrawl-delay: 0.1\n");
     if (odd_on)
         say(&t,
             "# rules\nUser-agent: otherbot\nDisallow: /\n\nuser-agent: *\nDisallow: /p"
@@ -507,8 +537,26 @@ static void answer(conn *c, char *path, const char *host)
         busiest = busy[c->host];
     if (wait_ms)
         c->due = now_ms() + wait_ms;
-    if (!strcmp(path, "/robots.txt")) {
-        put_robots(c);
+    if (!strncmp(path, "/robots", 7)) {
+        put_robots(c, path);
+        return;
+    }
+    if (!strcmp(path, "/rules.txt")) {
+        page(c, 200, NULL, "User-agent: seen-crawl\nDisallow: /q\n");
+        return;
+    }
+    if (out_url && !strcmp(path, "/p/0.html")) {
+        char more[400];
+        snprintf(more, sizeof more, "Location: %s\r\n", out_url);
+        asked[0]++;
+        page(c, 302, more, "");
+        return;
+    }
+    if (out_url && !strcmp(path, "/p/1.html")) {
+        char body[400];
+        snprintf(body, sizeof body, "<a href=\"%s?linked\">x</a>", out_url);
+        asked[1]++;
+        page(c, 200, NULL, body);
         return;
     }
     bool page_path = sscanf(path, "/p/%u.htm%c", &n, &extra) == 2 && n % 4 != 3;
@@ -756,6 +804,10 @@ int main(int argc, char **argv)
             size = v, i++;
         else if (!strcmp(argv[i], "--wait"))
             wait_ms = v, i++;
+        else if (!strcmp(argv[i], "--robots") && i + 1 < argc)
+            rules = argv[++i];
+        else if (!strcmp(argv[i], "--out") && i + 1 < argc)
+            out_url = argv[++i];
         else if (!strcmp(argv[i], "--port"))
             port = v, i++;
         else

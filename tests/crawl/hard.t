@@ -1,0 +1,114 @@
+#!/bin/bash
+# hard.t - a network that is not as one would like it: rules that cannot be had, hosts that
+# are not there, names beyond ASCII, certificates, and pages that point inwards.
+. "$(dirname "$0")/lib.sh"
+fast="--allow-private --delay 0 --quiet --retry-wait 0.02"
+notes() { awk -F'\t' '{ print $2, $7 }' "$dir/out" | sort | uniq -c | xargs; }
+
+rules() {
+    start_site --pages 40 --robots "$1"
+    $crawl $fast --retries 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+    is "$(notes)" "$2" "$3"
+    stop_site
+}
+rules 403 "40 200" "robots.txt 4xx: everything is allowed"
+rules 500 "1 0 robots" "robots.txt 5xx: nothing is"
+rules 429 "1 0 robots" "robots.txt 429: nothing is"
+rules busy "40 200" "robots.txt 503 and then there: it counts"
+rules maze "40 200" "robots.txt moved more than five times: as if there were none"
+rules moved "10 0 robots 30 200" "robots.txt moved five times: the last one counts"
+
+start_site --pages 8 --robots delay
+from=$(date +%s%N)
+$crawl $fast "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+took=$((($(date +%s%N) - from) / 1000000))
+[ $took -ge 800 ]
+ok $? "a Crawl-delay longer than ours counts: eight pauses of 0.1 s"
+stop_site
+
+for engine in curl plain; do
+    e="--engine $engine --no-robots"
+    $crawl $fast $e --retries 1 "http://127.0.0.1:1/" >"$dir/out"
+    is "$(notes)" "1 0 connect" "nobody listens: connect ($engine)"
+    $crawl $fast $e --retries 0 "http://no-such-host.invalid/" >"$dir/out"
+    is "$(notes)" "1 0 dns" "no such name: dns ($engine)"
+    start_site --pages 5 --wait 5000
+    $crawl $fast $e --retries 1 --timeout 0.2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+    is "$(notes)" "1 0 timeout" "no answer in time: timeout ($engine)"
+    stop_site
+    start_site --pages 30
+    $crawl $fast $e --resolve "xn--bcher-kva.example:$port:127.0.0.1" \
+        "http://B%C3%BCcher.example:$port/p/0.html" >"$dir/out"
+    is "$(cut -f1,2 "$dir/out")" "http://xn--bcher-kva.example:$port/p/0.html	404" \
+        "a name beyond ASCII is asked as xn-- ($engine)"
+    stop_site
+done
+$crawl $fast --retries 0 "http://127.0.0.1:1/" >"$dir/out"
+is "$(notes)" "1 0 connect" "a host whose robots.txt cannot be asked is not asked for pages"
+
+# Pages and robots.txt of a public address that lead to a private one, in a network of
+# our own where 93.184.216.34 is this machine.
+if unshare -rn sh -c 'ip link set lo up && ip addr add 93.184.216.34/32 dev lo' 2>/dev/null; then
+    cat >"$dir/inside" <<'END'
+ip link set lo up
+ip addr add 93.184.216.34/32 dev lo
+crawl=$1 site=$2 dir=$3 engine=$4
+"$site" --pages 3 --robots "$5" --port 8070 --out "http://$6:8070/inner" serve >"$dir/inport" &
+pid=$!
+while ! [ -s "$dir/inport" ]; do sleep 0.02; done
+"$crawl" --quiet --any-host --delay 0 --retries 0 --engine "$engine" \
+    --resolve inner.example:8070:127.0.0.1 \
+    http://93.184.216.34:8070/p/0.html http://93.184.216.34:8070/p/1.html >"$dir/out"
+"$site" ask 8070 /_report >"$dir/report"
+kill $pid
+END
+    for engine in curl plain; do
+        for inner in 127.0.0.1 0x7f.1 localhost inner.example '[::ffff:7f00:1]' 0.0.0.0; do
+            rm -f "$dir/inport"
+            unshare -rn sh "$dir/inside" "$crawl" "$site" "$dir" $engine 404 "$inner"
+            is "$(notes) $(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")" "2 0 private 1 200 1 302 0" \
+                "a public page that redirects and links to $inner leads nowhere ($engine)"
+        done
+    done
+    rm -f "$dir/inport"
+    unshare -rn sh "$dir/inside" "$crawl" "$site" "$dir" curl inner 127.0.0.1
+    is "$(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")" 0 \
+        "a public robots.txt that redirects to 127.0.0.1 is not followed there"
+else
+    echo "# no network of our own can be made here: the way inwards is not tested"
+fi
+
+# TLS and HTTP/2.
+if command -v nginx >/dev/null && command -v openssl >/dev/null; then
+    mkdir -p "$dir/n/www" "$dir/n/logs"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout "$dir/n/key" -out "$dir/n/cert" 2>/dev/null
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        echo "<a href=$(((i + 1) % 10)).html>x</a><a href='$(((i * 3) % 10)).html#y'>x</a>" >"$dir/n/www/$i.html"
+    done
+    tls=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0")->sockport')
+    cat >"$dir/n/conf" <<END
+daemon off; pid $dir/n/pid; error_log $dir/n/err; events {}
+http { access_log $dir/n/access; types { text/html html; } gzip on; gzip_min_length 1;
+  client_body_temp_path $dir/n/a; proxy_temp_path $dir/n/b; fastcgi_temp_path $dir/n/c;
+  uwsgi_temp_path $dir/n/d; scgi_temp_path $dir/n/e;
+  server { listen 127.0.0.1:$tls ssl http2; ssl_certificate $dir/n/cert; ssl_certificate_key $dir/n/key;
+    root $dir/n/www; } }
+END
+    [ "$(id -u)" != 0 ] || { echo "user root;" | cat - "$dir/n/conf" >"$dir/n/c2"; mv "$dir/n/c2" "$dir/n/conf"; }
+    nginx -p "$dir/n" -e "$dir/n/err" -c "$dir/n/conf" 2>/dev/null &
+    pids="$pids $!"
+    nginx_pid=$!
+    for _ in $(seq 100); do (: <"/dev/tcp/127.0.0.1/$tls") 2>/dev/null && break; sleep 0.05; done
+    $crawl $fast --retries 0 --insecure --warc "$dir/tls.warc.gz" "https://127.0.0.1:$tls/0.html" >"$dir/out"
+    is "$(notes)" "10 200" "ten pages over TLS"
+    is "$(grep -c 'GET /[0-9].html HTTP/2.0" 200' "$dir/n/access")" 10 "by HTTP/2"
+    is "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')" 10 "archived with a status line"
+    is "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')" 10 \
+        "and with the fields of the wire under other names"
+    $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
+    is "$(notes)" "1 0 tls" "a certificate nobody signed is refused without --insecure"
+    kill $nginx_pid
+    wait $nginx_pid 2>/dev/null
+fi
+plan
