@@ -82,15 +82,15 @@ static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
     keep_entry(ctx, text, len);
 }
 
-/* More addresses than expected: the set is made anew from the log, a quarter larger
- * (twice while it is small), so that it never takes more than 4 bytes an address. */
+/* More addresses than expected: the set is made anew from the log, a fifth larger
+ * (twice below a million), so that a large one never takes 4 bytes an address. */
 static void grow_visited(crawler *c)
 {
     log_state *s = state(c);
     uint64_t n = visited_count(s->v);
     c->store->commit(c, false);
     visited_free(s->v);
-    s->v = visited_new(c->c, frontier_seed(s->f), n < 10000000 ? 2 * n : n + n / 4);
+    s->v = visited_new(c->c, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
     rebuild *r = kit_alloc(sizeof *r);
     r->c = c;
     walker w = {NULL, entry_kept, r};
@@ -290,7 +290,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));
     s->v = visited_new(c->c, frontier_seed(s->f),
-                       n > c->c->expect ? n + n / 4 : c->c->expect);
+                       n > c->c->expect ? n + n / 5 : c->c->expect);
     rebuild r = {.c = c};
     if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
         kit_die("%s", seen_reason());
