@@ -5,8 +5,8 @@
  *   uniq_base split FILE   read and cut into lines
  *   uniq_base hash FILE    and hash each line
  *   uniq_base ints N       N integers between 1 and 1,000,000,000
- *   uniq_base run COMMAND...   run it with its output thrown away and print CPU seconds,
- *                          wall seconds and the most kilobytes of memory it had
+ *   uniq_base run COMMAND...   run it with its output thrown away and print CPU
+ * seconds, wall seconds and the most kilobytes of memory it had
  */
 #include "lines.h"
 #include "sample.h"
@@ -86,7 +86,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "uniq_base: %s\n", kit_lines_error(r));
         return 2;
     }
-    printf("%llu lines, sum %llx\n", (unsigned long long)lines, (unsigned long long)sum);
+    printf("%llu lines, sum %llx\n", (unsigned long long)lines,
+           (unsigned long long)sum);
     kit_block_free(&b);
     kit_lines_free(r);
     return 0;

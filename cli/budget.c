@@ -30,7 +30,8 @@ static seen_spec filter_in(uint64_t memory, uint64_t keys)
     seen_size best = {.keys = keys, .bytes = memory};
     if (seen_solve(&best) < 0)
         kit_die("%s", seen_reason());
-    uint64_t bits = best.kind == SEEN_CLASSIC ? best.bits : memory / BUCKET * BUCKET * 8;
+    uint64_t bits =
+        best.kind == SEEN_CLASSIC ? best.bits : memory / BUCKET * BUCKET * 8;
     return (seen_spec){.kind = best.kind, .bits = bits, .probes = best.probes};
 }
 
@@ -82,7 +83,8 @@ size_t budget_keep(uniq *u, size_t n)
     if (bytes * 2 <= memory)
         return n < bytes / 16 ? n : bytes / 16 + 1;
     /* The last doubling is behind us: fill it to the brim, but not key by key. */
-    uint64_t most = bytes / BUCKET * BUCKET_KEYS, room = most > added ? most - added : 0;
+    uint64_t most = bytes / BUCKET * BUCKET_KEYS,
+             room = most > added ? most - added : 0;
     if (room > 64 || n <= room)
         return n < room ? n : (size_t)room;
     /* Made for 16 bits a line: a compromise, as nobody knows how many will come. */
@@ -99,10 +101,11 @@ size_t budget_keep(uniq *u, size_t n)
     u->short_base = (double)added - (double)seen_added(g);
     if (!u->quiet) {
         char size[24];
-        kit_warn("%s reached with %llu distinct lines: from here on a filter, in which a "
-                 "new line is lost with probability %.2g, rising as it fills",
-                 kit_show_bytes((double)memory, size), (unsigned long long)added,
-                 seen_error_predicted(g));
+        kit_warn(
+            "%s reached with %llu distinct lines: from here on a filter, in which a "
+            "new line is lost with probability %.2g, rising as it fills",
+            kit_show_bytes((double)memory, size), (unsigned long long)added,
+            seen_error_predicted(g));
     }
     return n;
 }

@@ -160,7 +160,8 @@ static int compare_main(const kit_command *self, int argc, char **argv)
     if (p.at < argc)
         kit_usage(&p, "no operand '%s' is expected", argv[p.at]);
     if (z.keys > 1000000000)
-        kit_die("--expect: more than a billion keys would take this demonstration too long");
+        kit_die("--expect: more than a billion keys would take this demonstration too "
+                "long");
     uint64_t n = z.keys, bound = n * 16;
     /* Even numbers are added, odd ones asked for in vain: both in mixed order. */
     uint64_t *in = kit_grow(NULL, n, 8), *out = kit_grow(NULL, n, 8);
@@ -169,8 +170,8 @@ static int compare_main(const kit_command *self, int argc, char **argv)
         out[i] = kit_mix(~i) % (bound / 2) * 2 + 1;
     }
     char keys[32];
-    printf("%s integers below %llu; CPU time of one thread\n\n", kit_show_count(n, keys),
-           (unsigned long long)bound);
+    printf("%s integers below %llu; CPU time of one thread\n\n",
+           kit_show_count(n, keys), (unsigned long long)bound);
     printf("%-14s %10s %9s %11s %11s %13s\n", "", "memory", "bits/key", "add, ns",
            "ask, ns", "wrong yes");
     row r = hash_set(in, out, n);
@@ -183,9 +184,10 @@ static int compare_main(const kit_command *self, int argc, char **argv)
         r = filter((seen_kind)k, z.error, in, out, n);
         show(&r, n);
     }
-    printf("\nThe hash set keeps the keys: with strings instead of integers, add their "
-           "bytes.\nThe bitmap knows only integers below its bound. The others take any "
-           "key.\n");
+    printf(
+        "\nThe hash set keeps the keys: with strings instead of integers, add their "
+        "bytes.\nThe bitmap knows only integers below its bound. The others take any "
+        "key.\n");
     free(in);
     free(out);
     return 0;
@@ -195,9 +197,10 @@ const kit_command cmd_compare = {
     .name = "compare",
     .summary = "hash set, bitmap and filters on the same keys",
     .usage = "[-n N] [-e P]",
-    .about = "Adds N integers to a textbook hash set, to a bitmap and to every kind of "
-             "filter, asks each for N present and N absent keys, and prints memory, CPU "
-             "time and wrong answers side by side.",
+    .about =
+        "Adds N integers to a textbook hash set, to a bitmap and to every kind of "
+        "filter, asks each for N present and N absent keys, and prints memory, CPU "
+        "time and wrong answers side by side.",
     .options = options,
     .examples = "# Small enough for the caches\n$ seen compare -n 100k\n",
     .run = compare_main,

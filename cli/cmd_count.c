@@ -20,8 +20,9 @@ enum { OPT_JSON = 300 };
 static const kit_option options[] = {
     KEY_OPTIONS,
     {'b', "by", "N", "Count separately for each value of field N, such as the day."},
-    {'w', "width", "N", "Only the first N bytes of that field count: 10 of "
-                        "2026-11-15T05:58:52 are the day."},
+    {'w', "width", "N",
+     "Only the first N bytes of that field count: 10 of "
+     "2026-11-15T05:58:52 are the day."},
     OPTION_ERROR,
     OPTION_EXPECT,
     {OPT_JSON, "json", NULL, "As JSON, with the error."},
@@ -64,7 +65,8 @@ static group *find_group(groups *g, uint64_t hash, seen_key name)
     size_t at = hash & (g->slots - 1);
     for (; g->slot[at]; at = (at + 1) & (g->slots - 1)) {
         group *x = g->all + g->slot[at] - 1;
-        if (x->hash == hash && x->len == name.len && !memcmp(x->name, name.data, name.len))
+        if (x->hash == hash && x->len == name.len &&
+            !memcmp(x->name, name.data, name.len))
             return x;
     }
     if (g->n == UINT32_MAX - 1)
@@ -115,7 +117,8 @@ static void report(const groups *g, const seen_filter *f, uint64_t lines, bool j
     if (by)
         for (size_t i = 0; i < g->n; i++) {
             fwrite(g->all[i].name, 1, g->all[i].len, stdout);
-            printf("\t%" PRIu64 "\n", (uint64_t)((double)g->all[i].count * scale + 0.5));
+            printf("\t%" PRIu64 "\n",
+                   (uint64_t)((double)g->all[i].count * scale + 0.5));
         }
     else
         printf("%" PRIu64 "\n", (uint64_t)((double)added * scale + 0.5));
@@ -127,8 +130,10 @@ static void report(const groups *g, const seen_filter *f, uint64_t lines, bool j
     else if (lost < 0.5)
         kit_warn("exact, but for a chance of %.1g", lost);
     else
-        kit_warn("%.0f of %" PRIu64 " were expected lost and are put back in the counts; "
-                 "standard error of the total %.2g%%", lost, added, 100 * sigma);
+        kit_warn("%.0f of %" PRIu64
+                 " were expected lost and are put back in the counts; "
+                 "standard error of the total %.2g%%",
+                 lost, added, 100 * sigma);
 }
 
 static int count_main(const kit_command *self, int argc, char **argv)
@@ -154,14 +159,20 @@ static int count_main(const kit_command *self, int argc, char **argv)
     }
     if (width && !by)
         kit_usage(&p, "-w is about the field of --by, which is not given");
-    seen_spec spec = {.kind = z.error > 0 ? SEEN_AUTO : SEEN_SET, .keys = z.keys,
-                      .error = z.error, .seed = seen_random_seed()};
+    seen_spec spec = {.kind = z.error > 0 ? SEEN_AUTO : SEEN_SET,
+                      .keys = z.keys,
+                      .error = z.error,
+                      .seed = seen_random_seed()};
     seen_filter *filter = sizing_make(&spec);
-    feed_spec in = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at), .keys = keys,
-                    .hash = !by, .seed = spec.seed, .threads = threads};
+    feed_spec in = {.files = argv + p.at,
+                    .nfiles = (size_t)(argc - p.at),
+                    .keys = keys,
+                    .hash = !by,
+                    .seed = spec.seed,
+                    .threads = threads};
     feed *f = feed_open(&in);
-    keyspec name_of = {.field = by, .separator = keys.separator, .term = keys.term,
-                       .csv = keys.csv};
+    keyspec name_of = {
+        .field = by, .separator = keys.separator, .term = keys.term, .csv = keys.csv};
     groups g = {0};
     arena words = {0};
     uint64_t *hash = NULL, lines = 0, missing = 0;
@@ -192,10 +203,11 @@ static int count_main(const kit_command *self, int argc, char **argv)
             g.all[which[i]].count += !b->dup[i];
         }
         if (kit_progress_due())
-            kit_progress_show(&(kit_progress){
-                .taken = kit_lines_taken(feed_lines(f)),
-                .total = kit_lines_total(feed_lines(f)), .lines = lines,
-                .distinct = seen_added(filter), .memory = seen_bytes(filter)});
+            kit_progress_show(&(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
+                                              .total = kit_lines_total(feed_lines(f)),
+                                              .lines = lines,
+                                              .distinct = seen_added(filter),
+                                              .memory = seen_bytes(filter)});
     }
     kit_progress_end();
     feed_close(f);
@@ -215,13 +227,15 @@ const kit_command cmd_count = {
     .name = "count",
     .summary = "count distinct values, in all or for each day",
     .usage = "[OPTION]... [FILE]...",
-    .about = "Prints how many distinct lines, or with -k distinct values of a field, there "
-             "are; with -b, for each value of another field, in the order in which they "
-             "first occur. A word about the error goes to standard error.",
+    .about =
+        "Prints how many distinct lines, or with -k distinct values of a field, there "
+        "are; with -b, for each value of another field, in the order in which they "
+        "first occur. A word about the error goes to standard error.",
     .options = options,
-    .examples = "# How many different addresses\n"
-                "$ seen count urls.txt\n"
-                "# Daily unique visitors: field 2 is the visitor, the day is in field 1\n"
-                "$ seen count -k 2 -b 1 -w 10 visits.log\n",
+    .examples =
+        "# How many different addresses\n"
+        "$ seen count urls.txt\n"
+        "# Daily unique visitors: field 2 is the visitor, the day is in field 1\n"
+        "$ seen count -k 2 -b 1 -w 10 visits.log\n",
     .run = count_main,
 };

@@ -93,8 +93,9 @@ static void show(const char *what, const result *r, double error, const char *lo
     char out[32], memory[24], e[24] = "0";
     if (error > 0)
         snprintf(e, sizeof e, "%.2g", error);
-    printf("%-24s %12s %10s %14s %7.2f s %7.2f s %8s\n", what, kit_show_count(r->lines, out),
-           e, lost, r->cpu, r->wall, kit_show_bytes(r->memory, memory));
+    printf("%-24s %12s %10s %14s %7.2f s %7.2f s %8s\n", what,
+           kit_show_count(r->lines, out), e, lost, r->cpu, r->wall,
+           kit_show_bytes(r->memory, memory));
     fflush(stdout);
 }
 
@@ -144,7 +145,8 @@ static int demo_main(const kit_command *self, int argc, char **argv)
     snprintf(expect, sizeof expect, "%llu", (unsigned long long)s.distinct);
     char *self_exe = (char *)"/proc/self/exe";
     char *const plain[] = {self_exe, "uniq", "--json", NULL};
-    char *const small[] = {self_exe, "uniq", "--json", "-e", "0.001", "-n", expect, NULL};
+    char *const small[] = {self_exe, "uniq", "--json", "-e",
+                           "0.001",  "-n",   expect,   NULL};
     char *const exact[] = {self_exe, "uniq", "--json", "-x", NULL};
     char *const *const ours[] = {plain, small, exact};
     static const char *const name[] = {"seen uniq", "seen uniq -e 0.001 -n N",
@@ -163,7 +165,8 @@ static int demo_main(const kit_command *self, int argc, char **argv)
     r[3] = run(awk, path);
     if (r[3].ran) {
         show("awk '!seen[$0]++'", &r[3], 0, "0");
-        printf("\nseen uniq took 1/%.0f of awk's CPU time and 1/%.0f of its memory; with -e "
+        printf("\nseen uniq took 1/%.0f of awk's CPU time and 1/%.0f of its memory; "
+               "with -e "
                "0.001,\n1/%.0f and 1/%.0f, and lost %lld lines.\n",
                r[3].cpu / r[0].cpu, r[3].memory / r[0].memory, r[3].cpu / r[1].cpu,
                r[3].memory / r[1].memory, (long long)(r[3].lines - r[1].lines));
@@ -178,9 +181,10 @@ const kit_command cmd_demo = {
     .name = "demo",
     .summary = "show the main job on a few million lines",
     .usage = "[-n LINES]",
-    .about = "Makes lines like the addresses of a crawl's log in TMPDIR, removes the "
-             "repeats in several ways, and prints lines, error, expected losses, time and "
-             "memory, with the same job by awk beside it.",
+    .about =
+        "Makes lines like the addresses of a crawl's log in TMPDIR, removes the "
+        "repeats in several ways, and prints lines, error, expected losses, time and "
+        "memory, with the same job by awk beside it.",
     .options = options,
     .examples = "# A quick look\n$ seen demo -n 300k\n",
     .run = demo_main,

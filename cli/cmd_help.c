@@ -8,7 +8,8 @@
 enum { OPT_MAN = 300, OPT_BASH, OPT_ZSH, OPT_LIST };
 
 static const kit_option options[] = {
-    {OPT_MAN, "man", NULL, "As a man page in roff; without COMMAND, that of seen itself."},
+    {OPT_MAN, "man", NULL,
+     "As a man page in roff; without COMMAND, that of seen itself."},
     {OPT_BASH, "bash", NULL, "Print the completion for bash."},
     {OPT_ZSH, "zsh", NULL, "Print the completion for zsh."},
     {OPT_LIST, "list", NULL, "Print the names of all commands."},
@@ -98,8 +99,9 @@ static void zsh(void)
                 printf("]");
                 if (o->arg)
                     printf(":%s:%s", o->arg,
-                           strcmp(o->arg, "FILE") && strcmp(o->arg, "FILTER") ? ""
-                                                                              : "_files");
+                           strcmp(o->arg, "FILE") && strcmp(o->arg, "FILTER")
+                               ? ""
+                               : "_files");
                 printf("'");
             }
         }
@@ -110,21 +112,23 @@ static void zsh(void)
 
 static void man_overview(void)
 {
-    printf(".\\\" Written by `seen help --man`; change the text in the program.\n"
-           ".TH SEEN 1 \"\" seen \"seen\"\n.SH NAME\nseen \\- have I seen this before?\n"
-           ".SH SYNOPSIS\n.B seen\nCOMMAND [OPTION]... [FILE]...\n.SH DESCRIPTION\n"
-           "Remembers keys in a few bits each and tells whether one was seen before. A "
-           "\"no\" is certain; a \"yes\" is wrong with a probability that you choose.\n"
-           ".SH COMMANDS\n");
+    printf(
+        ".\\\" Written by `seen help --man`; change the text in the program.\n"
+        ".TH SEEN 1 \"\" seen \"seen\"\n.SH NAME\nseen \\- have I seen this before?\n"
+        ".SH SYNOPSIS\n.B seen\nCOMMAND [OPTION]... [FILE]...\n.SH DESCRIPTION\n"
+        "Remembers keys in a few bits each and tells whether one was seen before. A "
+        "\"no\" is certain; a \"yes\" is wrong with a probability that you choose.\n"
+        ".SH COMMANDS\n");
     for (size_t i = 0; commands[i]; i++)
-        printf(".TP\n\\fBseen %s\\fR\n%s; see \\fBseen\\-%s\\fR(1)\n", commands[i]->name,
-               commands[i]->summary, commands[i]->name);
-    printf(".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere temporary files go; /tmp if not set.\n"
-           ".TP\n.B SEEN_SIMD\nscalar, avx2, avx512 or neon: use no better instructions "
-           "than these.\n"
-           ".SH EXIT STATUS\n0 if all went well (for \\fBseen has\\fR and \\fBseen "
-           "rm\\fR: something was found), 1 if nothing was found, 2 if something failed; "
-           "then one line on standard error says what and where.\n");
+        printf(".TP\n\\fBseen %s\\fR\n%s; see \\fBseen\\-%s\\fR(1)\n",
+               commands[i]->name, commands[i]->summary, commands[i]->name);
+    printf(
+        ".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere temporary files go; /tmp if not set.\n"
+        ".TP\n.B SEEN_SIMD\nscalar, avx2, avx512 or neon: use no better instructions "
+        "than these.\n"
+        ".SH EXIT STATUS\n0 if all went well (for \\fBseen has\\fR and \\fBseen "
+        "rm\\fR: something was found), 1 if nothing was found, 2 if something failed; "
+        "then one line on standard error says what and where.\n");
 }
 
 static int help_main(const kit_command *self, int argc, char **argv)

@@ -102,7 +102,8 @@ static void complain(job *j, const batch *b, size_t i, uint64_t line, bool range
         return;
     if (range)
         kit_warn("%s:%" PRIu64 ": %s is outside %" PRId64 "..%" PRId64
-                 " (--range gives another)", file, line, text, j->from, j->to);
+                 " (--range gives another)",
+                 file, line, text, j->from, j->to);
     else
         kit_warn("%s:%" PRIu64 ": not an integer: '%s%s'", file, line, text,
                  k.len > 40 ? "..." : "");
@@ -139,15 +140,16 @@ static void take(job *j, feed *f)
         }
         lines += b->n;
         if (kit_progress_due())
-            kit_progress_show(&(kit_progress){
-                .taken = kit_lines_taken(feed_lines(f)),
-                .total = kit_lines_total(feed_lines(f)), .lines = lines,
-                .memory = seen_bitmap_bound(j->bits) / 8});
+            kit_progress_show(
+                &(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
+                                .total = kit_lines_total(feed_lines(f)),
+                                .lines = lines,
+                                .memory = seen_bitmap_bound(j->bits) / 8});
     }
     seen_bitmap_set_many(j->bits, at, m);
 }
 
-/* ---- integers as text ---------------------------------------------------------------- */
+/* ---- integers as text ------------------------------------------------------------ */
 
 typedef struct text {
     sink *to;
@@ -226,10 +228,18 @@ static int sort_main(const kit_command *self, int argc, char **argv)
         if (keyspec_option(&j.keys, &p, o) || thread_option(&threads, &p, o))
             continue;
         switch (o) {
-        case 'r': j.reverse = true; break;
-        case 'c': j.count = true; break;
-        case 'q': j.quiet = true; break;
-        case 'o': out_name = p.arg; break;
+        case 'r':
+            j.reverse = true;
+            break;
+        case 'c':
+            j.count = true;
+            break;
+        case 'q':
+            j.quiet = true;
+            break;
+        case 'o':
+            out_name = p.arg;
+            break;
         case OPT_RANGE:
             if (!parse_range(p.arg, &j.from, &j.to))
                 kit_bad_value(&p, o, "a range such as 1..1000000000");
@@ -238,8 +248,10 @@ static int sort_main(const kit_command *self, int argc, char **argv)
     }
     static char *const only_stdin[] = {(char *)"-"};
     j.files = p.at < argc ? argv + p.at : only_stdin;
-    feed_spec spec = {.files = j.files, .nfiles = p.at < argc ? (size_t)(argc - p.at) : 1,
-                      .keys = j.keys, .threads = threads};
+    feed_spec spec = {.files = j.files,
+                      .nfiles = p.at < argc ? (size_t)(argc - p.at) : 1,
+                      .keys = j.keys,
+                      .threads = threads};
     const char *bad = kit_lines_check(spec.files, spec.nfiles);
     if (bad)
         kit_die("%s", bad);
@@ -252,7 +264,8 @@ static int sort_main(const kit_command *self, int argc, char **argv)
     kit_progress_end();
     feed_close(f);
     if (j.bad > TOLD)
-        kit_warn("%" PRIu64 " more lines that are no integers in the range", j.bad - TOLD);
+        kit_warn("%" PRIu64 " more lines that are no integers in the range",
+                 j.bad - TOLD);
     print(&j, &out);
     sink_finish(&out, false);
     if (!j.bad || !out_name)
@@ -266,10 +279,11 @@ const kit_command cmd_sort = {
     .name = "sort",
     .summary = "sort distinct integers by a bitmap",
     .usage = "[OPTION]... [FILE]...",
-    .about = "Prints the distinct integers of the FILEs, or of standard input, one a line, "
-             "in order. A line that is no integer of the range is told with its number, "
-             "and the status is then 2; the others are printed nevertheless, except to -o "
-             "FILE, which stays as it was.",
+    .about =
+        "Prints the distinct integers of the FILEs, or of standard input, one a line, "
+        "in order. A line that is no integer of the range is told with its number, "
+        "and the status is then 2; the others are printed nevertheless, except to -o "
+        "FILE, which stays as it was.",
     .options = options,
     .examples = "# Telephone numbers\n"
                 "$ seen sort numbers.txt\n"

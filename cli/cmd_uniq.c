@@ -61,7 +61,7 @@ static const kit_option options[] = {
     {0},
 };
 
-/* ---- setting up ------------------------------------------------------------------- */
+/* ---- setting up ------------------------------------------------------------------ */
 
 static void parse(uniq *u, const kit_command *self, int argc, char **argv)
 {
@@ -73,16 +73,33 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
             thread_option(&u->threads, &p, o))
             continue;
         switch (o) {
-        case 's': u->state_name = p.arg; break;
-        case 'x': u->exact = true; break;
-        case 'd': u->repeated = true; break;
-        case 'D': u->dup_name = p.arg; break;
-        case 'o': u->out_name = p.arg; break;
-        case 'q': u->quiet = true; break;
-        case OPT_STATS: u->stats = true; break;
-        case OPT_JSON: u->json = true; break;
+        case 's':
+            u->state_name = p.arg;
+            break;
+        case 'x':
+            u->exact = true;
+            break;
+        case 'd':
+            u->repeated = true;
+            break;
+        case 'D':
+            u->dup_name = p.arg;
+            break;
+        case 'o':
+            u->out_name = p.arg;
+            break;
+        case 'q':
+            u->quiet = true;
+            break;
+        case OPT_STATS:
+            u->stats = true;
+            break;
+        case OPT_JSON:
+            u->json = true;
+            break;
         case OPT_AGAINST:
-            u->against_name = kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
+            u->against_name =
+                kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
             u->against_name[u->nagainst++] = (char *)p.arg;
             break;
         case OPT_MAX_LOST:
@@ -106,7 +123,10 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
 }
 
-static void on_signal(int sig) { kit_stop(sig); }
+static void on_signal(int sig)
+{
+    kit_stop(sig);
+}
 
 /* A run that would leave a state or a file behind ends at a line, not in one. */
 static void catch_signals(void)
@@ -141,8 +161,8 @@ static seen_filter *new_filter(const uniq *u)
 static store *open_list(const uniq *u, const char *name, uint64_t seed)
 {
     char *const files[] = {(char *)name};
-    feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true,
-                      .seed = seed};
+    feed_spec spec = {
+        .files = files, .nfiles = 1, .keys = u->keys, .hash = true, .seed = seed};
     spec.keys.field = 0; /* each line of a list is a key */
     spec.keys.csv = false;
     seen_spec set = {.kind = SEEN_SET, .seed = seed};
@@ -185,7 +205,7 @@ static void open_filters(uniq *u)
     }
 }
 
-/* ---- the run ------------------------------------------------------------------------ */
+/* ---- the run --------------------------------------------------------------------- */
 
 /* Room for the keys of a batch that are in none of the other filters. */
 typedef struct rest {
@@ -274,8 +294,11 @@ static size_t take(uniq *u, batch *b, rest *r)
 static void run(uniq *u)
 {
     rest r = {0};
-    feed_spec spec = {.files = u->files, .nfiles = u->nfiles, .keys = u->keys,
-                      .hash = u->seen->hashes, .threads = u->threads};
+    feed_spec spec = {.files = u->files,
+                      .nfiles = u->nfiles,
+                      .keys = u->keys,
+                      .hash = u->seen->hashes,
+                      .threads = u->threads};
     if (spec.hash)
         spec.seed = seen_seed(u->seen->filter);
     feed *f = feed_open(&spec);
@@ -298,7 +321,8 @@ static void run(uniq *u)
         if (kit_progress_due())
             kit_progress_show(&(kit_progress){
                 .taken = kit_lines_taken(feed_lines(f)),
-                .total = kit_lines_total(feed_lines(f)), .lines = u->lines,
+                .total = kit_lines_total(feed_lines(f)),
+                .lines = u->lines,
                 .distinct = u->repeated ? u->lines - u->out.lines : u->out.lines,
                 .memory = store_bytes(u->seen)});
         if (kit_stopped)
@@ -320,7 +344,8 @@ static void run(uniq *u)
         u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
         u->error = seen_error_predicted(u->seen->filter);
         if (u->error > 0.05 && !u->state_name) {
-            /* So full that few keys still count: but all of them have set their bits. */
+            /* So full that few keys still count: but all of them have set their bits.
+             */
             seen_stats st;
             seen_get_stats(u->seen->filter, &st);
             double more = st.keys_estimate - (double)st.added - u->short_base;
@@ -414,21 +439,22 @@ const kit_command cmd_uniq = {
         "Prints each distinct line of the FILEs, or of standard input, once: its first "
         "occurrence, in order. Files packed with gzip or zstd are unpacked. Lines may "
         "have any length and hold any bytes.\n\n"
-        "By default a 64-bit fingerprint of each line is kept, 9 to 18 bytes: the chance "
+        "By default a 64-bit fingerprint of each line is kept, 9 to 18 bytes: the "
+        "chance "
         "that even one line of a billion is dropped wrongly is 3 in 100. With -e a "
-        "filter takes a few bits a line instead, and --stats tells how many lines it is "
+        "filter takes a few bits a line instead, and --stats tells how many lines it "
+        "is "
         "expected to have lost. With -x nothing is ever lost.",
     .options = options,
-    .examples =
-        "# Visited pages once each, in order of the first visit\n"
-        "$ seen uniq urls.txt\n"
-        "# Only what is new since the last run\n"
-        "$ seen uniq --state visited.seen urls.txt\n"
-        "# Twenty million lines in some 40 MB, with the losses told\n"
-        "$ seen uniq -e 0.001 -n 20M --stats urls.txt\n"
-        "# The first request of each client in a packed log\n"
-        "$ seen uniq -k 1 access.log.gz\n"
-        "# In place\n"
-        "$ seen uniq -x -o urls.txt urls.txt\n",
+    .examples = "# Visited pages once each, in order of the first visit\n"
+                "$ seen uniq urls.txt\n"
+                "# Only what is new since the last run\n"
+                "$ seen uniq --state visited.seen urls.txt\n"
+                "# Twenty million lines in some 40 MB, with the losses told\n"
+                "$ seen uniq -e 0.001 -n 20M --stats urls.txt\n"
+                "# The first request of each client in a packed log\n"
+                "$ seen uniq -k 1 access.log.gz\n"
+                "# In place\n"
+                "$ seen uniq -x -o urls.txt urls.txt\n",
     .run = uniq_main,
 };

@@ -78,7 +78,6 @@ void sink_lines(sink *s, batch *b, bool want, bool eats)
         kit_output_fail(s->out);
 }
 
-
 void sink_finish(sink *s, bool sync)
 {
     if (s->out && kit_output_finish(s->out, sync) < 0)

@@ -10,11 +10,11 @@
  * Comparing jumps all over the files, which are mapped: the system counts pages that
  * were touched as ours, and takes them back when it needs them. In files larger than
  * half of the machine's memory jumping would mean reading from disk each time;
- * comparisons are therefore put off (putoff.c), made in the order of the file, and noted
- * in one bit a line, and a third pass prints. If the table would outgrow its budget, the second pass is made several times,
- * each for a part of the hashes. Pipes and packed files are copied to TMPDIR in the
- * first pass. */
-#include "json.h"
+ * comparisons are therefore put off (putoff.c), made in the order of the file, and
+ * noted in one bit a line, and a third pass prints. If the table would outgrow its
+ * budget, the second pass is made several times, each for a part of the hashes. Pipes
+ * and packed files are copied to TMPDIR in the first pass. */
+#include "corpus.h"
 #include "output.h"
 #include "progress.h"
 #include "putoff.h"
@@ -24,158 +24,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TAG_BITS = 20, AHEAD = 64 };
 #define TAG_MASK (((uint64_t)1 << TAG_BITS) - 1)
 
-/* One input: what to open, and where its bytes are in the order of all bytes. */
-typedef struct source {
-    const char *name; /* as given, for messages */
-    char spooled[32]; /* path of the copy, if there is one */
-    int spool;        /* its descriptor, or -1 */
-    bool list;        /* of --against: never printed */
-    bool regular;
-    struct stat before;
-    uint64_t start, len;
-    const char *map;
-} source;
-
 typedef struct exact {
     uniq *u;
-    source *src;
-    size_t n;
+    corpus in;
     uint64_t seed;
-    seen_filter *first, *again; /* lines; lines that perhaps have repeats */
+    seen_filter *first, *again;  /* lines; lines that perhaps have repeats */
     uint64_t *slot, slots, used; /* (offset + 1) << TAG_BITS | tag of the hash */
     arena words;
-    uint64_t lines, bytes;
-    uint8_t *notes;   /* one bit a line: it occurred before */
+    uint64_t lines;
+    uint8_t *notes; /* one bit a line: it occurred before */
     size_t notes_len;
-    putoff *later;    /* comparisons put off, or NULL */
+    putoff *later; /* comparisons put off, or NULL */
 } exact;
-
-/* ---- inputs -------------------------------------------------------------------------- */
-
-static void open_sources(exact *x)
-{
-    uniq *u = x->u;
-    x->n = u->nagainst + (u->nfiles ? u->nfiles : 1);
-    x->src = kit_alloc(x->n * sizeof *x->src);
-    for (size_t i = 0; i < x->n; i++) {
-        source *s = x->src + i;
-        s->list = i < u->nagainst;
-        s->name = s->list ? u->against_name[i]
-                  : u->nfiles ? u->files[i - u->nagainst] : "-";
-        s->spool = -1;
-        if (s->list) {
-            store *f = store_open_if_filter(s->name);
-            if (f)
-                kit_die("%s: -x takes only lists in --against: a filter may be wrong",
-                        s->name);
-        }
-        if (strcmp(s->name, "-") == 0) {
-            /* A file as standard input can be opened again, if read from its start. */
-            if (fstat(0, &s->before) == 0 && S_ISREG(s->before.st_mode) &&
-                lseek(0, 0, SEEK_CUR) == 0 && access("/proc/self/fd/0", R_OK) == 0)
-                s->name = "/proc/self/fd/0";
-        }
-        s->regular = stat(s->name, &s->before) == 0 && S_ISREG(s->before.st_mode);
-    }
-}
-
-static void spool(source *s, const char *p, size_t len)
-{
-    if (s->spool < 0) {
-        s->spool = kit_temp_nameless();
-        if (s->spool < 0)
-            kit_die("cannot make a temporary file in TMPDIR: %s", strerror(errno));
-        snprintf(s->spooled, sizeof s->spooled, "/proc/self/fd/%d", s->spool);
-    }
-    while (len) {
-        ssize_t n = write(s->spool, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            kit_die("temporary copy of %s in TMPDIR: %s", s->name, strerror(errno));
-        p += n;
-        len -= (size_t)n;
-    }
-}
-
-static const char *path_of(const source *s)
-{
-    return s->spool >= 0 ? s->spooled : s->name;
-}
-
-/* A file that is cut short while it is mapped kills by SIGBUS: say so instead. */
-static void on_bus(int sig)
-{
-    static const char text[] = "seen uniq: an input file was cut short while it was read\n";
-    (void)sig;
-    kit_temp_remove();
-    if (write(2, text, sizeof text - 1) < 0)
-        _exit(2);
-    _exit(2);
-}
-
-static void map_sources(exact *x)
-{
-    uint64_t at = 0;
-    signal(SIGBUS, on_bus);
-    for (size_t i = 0; i < x->n; i++) {
-        source *s = x->src + i;
-        s->start = at;
-        at += s->len;
-        if (!s->len)
-            continue;
-        int fd = s->spool >= 0 ? s->spool : open(s->name, O_RDONLY | O_CLOEXEC);
-        struct stat st;
-        if (fd < 0 || fstat(fd, &st) < 0)
-            kit_die("%s: %s", s->name, strerror(errno));
-        if ((uint64_t)st.st_size < s->len)
-            kit_die("%s: was cut short while it was read", s->name);
-        s->map = mmap(NULL, s->len, PROT_READ, MAP_SHARED, fd, 0);
-        if (s->map == MAP_FAILED)
-            kit_die("%s: cannot map: %s", s->name, strerror(errno));
-        madvise((void *)(uintptr_t)s->map, s->len, MADV_RANDOM);
-        if (s->spool < 0)
-            close(fd);
-    }
-    x->bytes = at;
-    if (at >= (uint64_t)1 << (64 - TAG_BITS))
-        kit_die("inputs of more than 16 TB are too large for -x");
-}
-
-/* Where the byte at OFFSET of all inputs is, and in which. */
-static const char *locate(const exact *x, uint64_t offset, const source **which)
-{
-    size_t lo = 0, hi = x->n;
-    while (hi - lo > 1) {
-        size_t mid = (lo + hi) / 2;
-        if (x->src[mid].start <= offset)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    while (offset - x->src[lo].start >= x->src[lo].len) /* an empty file */
-        lo++;
-    *which = x->src + lo;
-    return x->src[lo].map + (offset - x->src[lo].start);
-}
 
 /* Whether the line at OFFSET has this key. */
 static bool equal(exact *x, uint64_t offset, seen_key key)
 {
     const keyspec *k = &x->u->keys;
-    const source *s;
-    const char *p = locate(x, offset, &s), *end = s->map + s->len;
+    const corpus_file *s;
+    const char *p = corpus_at(&x->in, offset, &s), *end = s->map + s->len;
     if (keyspec_plain(k) && !k->csv) {
         size_t left = (size_t)(end - p);
         return left >= key.len && (left == key.len || p[key.len] == (char)k->term) &&
@@ -184,8 +60,8 @@ static bool equal(exact *x, uint64_t offset, seen_key key)
     seen_key line = {p, 0};
     uint64_t missing = 0;
     if (k->csv) {
-        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',', &line,
-                    1);
+        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
+                    &line, 1);
     } else {
         const char *e = memchr(p, k->term, (size_t)(end - p));
         line.len = (size_t)((e ? e : end) - p);
@@ -195,7 +71,7 @@ static bool equal(exact *x, uint64_t offset, seen_key key)
     return line.len == key.len && memcmp(line.data, key.data, key.len) == 0;
 }
 
-/* ---- the table ----------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 static inline uint64_t home_of(uint64_t h, uint64_t slots)
 {
@@ -207,7 +83,8 @@ static void new_table(exact *x, uint64_t slots)
     size_t len = slots * sizeof *x->slot;
     x->slots = slots;
     x->used = 0;
-    x->slot = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    x->slot =
+        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (x->slot == MAP_FAILED)
         kit_die("out of memory (%zu bytes wanted)", len);
     madvise(x->slot, len, MADV_HUGEPAGE);
@@ -229,14 +106,15 @@ static void double_table(exact *x)
     for (uint64_t i = 0; i < slots; i++) {
         if (!old[i])
             continue;
-        const source *s;
+        const corpus_file *s;
         uint64_t missing = 0;
         const keyspec *k = &x->u->keys;
-        const char *p = locate(x, (old[i] >> TAG_BITS) - 1, &s), *end = s->map + s->len;
+        const char *p = corpus_at(&x->in, (old[i] >> TAG_BITS) - 1, &s),
+                   *end = s->map + s->len;
         seen_key line = {p, 0};
         if (k->csv) {
-            kit_cut_csv(&p, end, k->term,
-                        k->separator >= 0 ? (char)k->separator : ',', &line, 1);
+            kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
+                        &line, 1);
         } else {
             const char *e = memchr(p, k->term, (size_t)(end - p));
             line.len = (size_t)((e ? e : end) - p);
@@ -283,7 +161,7 @@ static bool look_up_tag(exact *x, uint64_t h, uint64_t offset, uint64_t *first)
     return false;
 }
 
-/* ---- comparisons put off ------------------------------------------------------------- */
+/* ---- comparisons put off --------------------------------------------------------- */
 
 static bool later_equal(void *ctx, uint64_t first, seen_key key)
 {
@@ -292,8 +170,8 @@ static bool later_equal(void *ctx, uint64_t first, seen_key key)
 
 static const void *later_where(void *ctx, uint64_t first)
 {
-    const source *s;
-    return locate(ctx, first, &s);
+    const corpus_file *s;
+    return corpus_at(&((exact *)ctx)->in, first, &s);
 }
 
 static void later_note(void *ctx, uint64_t line)
@@ -313,25 +191,28 @@ static void later_stranger(void *ctx, uint64_t line, uint64_t offset, seen_key k
 /* The pages of the files that comparing has touched are given back. */
 static void later_done(void *ctx)
 {
-    exact *x = ctx;
-    for (size_t i = 0; i < x->n; i++)
-        if (x->src[i].map)
-            madvise((void *)(uintptr_t)x->src[i].map, x->src[i].len, MADV_DONTNEED);
+    corpus_give_back(&((exact *)ctx)->in);
 }
 
 static const putoff_calls later_calls = {later_equal, later_where, later_note,
                                          later_stranger, later_done};
 
-/* ---- passes --------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------- */
 
 static feed *open_feed(exact *x, bool again, bool hash, char ***paths)
 {
     uniq *u = x->u;
-    *paths = kit_alloc(x->n * sizeof **paths);
-    for (size_t i = 0; i < x->n; i++)
-        (*paths)[i] = (char *)(again ? path_of(x->src + i) : x->src[i].name);
-    feed_spec spec = {.files = *paths, .nfiles = x->n, .keys = u->keys, .hash = hash,
-                      .seed = x->seed, .threads = u->threads, .raw = again};
+    *paths = kit_alloc(x->in.n * sizeof **paths);
+    for (size_t i = 0; i < x->in.n; i++)
+        (*paths)[i] =
+            (char *)(again ? corpus_path(x->in.file + i) : x->in.file[i].name);
+    feed_spec spec = {.files = *paths,
+                      .nfiles = x->in.n,
+                      .keys = u->keys,
+                      .hash = hash,
+                      .seed = x->seed,
+                      .threads = u->threads,
+                      .raw = again};
     return feed_open(&spec);
 }
 
@@ -340,7 +221,8 @@ static void progress(exact *x, const feed *f)
     if (kit_progress_due())
         kit_progress_show(&(kit_progress){
             .taken = kit_lines_taken(feed_lines(f)),
-            .total = kit_lines_total(feed_lines(f)), .lines = x->lines,
+            .total = kit_lines_total(feed_lines(f)),
+            .lines = x->lines,
             .distinct = x->u->out.lines,
             .memory = (x->first ? seen_bytes(x->first) : 0) + x->slots * 8});
 }
@@ -363,20 +245,26 @@ static void first_pass(exact *x)
     uint64_t *some = NULL;
     size_t room = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
-        source *s = x->src + b->block.file;
+        corpus_file *s = x->in.file + b->block.file;
         if (!s->regular || b->block.packed)
-            spool(s, b->block.data, b->block.len);
+            corpus_spool(s, b->block.data, b->block.len);
         s->len += b->block.len;
         if (!x->first) {
-            seen_spec spec = {.keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};
+            seen_spec spec = {
+                .keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};
             uint64_t memory = x->u->size.memory;
             if (memory && spec.keys > memory / 4) /* 8 bits each would be too many */
-                spec = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8,
-                                   .probes = 4, .seed = x->seed};
+                spec = (seen_spec){.kind = SEEN_LINE,
+                                   .bits = memory / 4 * 8,
+                                   .probes = 4,
+                                   .seed = x->seed};
             x->first = sizing_make(&spec);
-            seen_spec few = {.keys = spec.keys / 4 + 1000, .error = 0.01, .seed = x->seed};
+            seen_spec few = {
+                .keys = spec.keys / 4 + 1000, .error = 0.01, .seed = x->seed};
             if (spec.bits)
-                few = (seen_spec){.kind = SEEN_LINE, .bits = memory / 4 * 8, .probes = 5,
+                few = (seen_spec){.kind = SEEN_LINE,
+                                  .bits = memory / 4 * 8,
+                                  .probes = 5,
                                   .seed = x->seed};
             x->again = sizing_make(&few);
         }
@@ -405,8 +293,8 @@ static void first_pass(exact *x)
 /* Marks in b->dup the lines that occurred before, of those whose hash is in part PART
  * of PARTS, or puts that off. FIRST_LINE is the number of the batch's first line;
  * PERHAPS and AT are room for a batch. */
-static void judge(exact *x, batch *b, unsigned part, unsigned parts, uint64_t first_line,
-                  bool *perhaps, uint32_t *at)
+static void judge(exact *x, batch *b, unsigned part, unsigned parts,
+                  uint64_t first_line, bool *perhaps, uint32_t *at)
 {
     size_t m = 0;
     seen_has_hashes(x->again, b->hash, b->n, perhaps);
@@ -422,9 +310,9 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts, uint64_t fi
             /* The slot has come: fetch the line it points to. */
             uint64_t h = b->hash[at[i - AHEAD / 2]];
             uint64_t word = x->slot[home_of(h, x->slots)];
-            const source *s;
+            const corpus_file *s;
             if (word && (word & TAG_MASK) == (h & TAG_MASK)) {
-                const char *p = locate(x, (word >> TAG_BITS) - 1, &s);
+                const char *p = corpus_at(&x->in, (word >> TAG_BITS) - 1, &s);
                 __builtin_prefetch(p);
                 __builtin_prefetch(p + 64);
             }
@@ -435,8 +323,8 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts, uint64_t fi
         uint64_t h = b->hash[l], first;
         if (parts > 1 && (h >> 20) % parts != part)
             continue;
-        uint64_t offset = b->block.offset +
-                          (uint64_t)((const char *)b->line[l].data - b->block.data);
+        uint64_t offset =
+            b->block.offset + (uint64_t)((const char *)b->line[l].data - b->block.data);
         if (!x->later)
             b->dup[l] = look_up(x, h, b->key[l], offset);
         else if (look_up_tag(x, h, offset, &first))
@@ -447,7 +335,7 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts, uint64_t fi
 static void print(exact *x, batch *b)
 {
     uniq *u = x->u;
-    if (x->src[b->block.file].list)
+    if (x->in.file[b->block.file].list)
         return;
     u->lines += b->n;
     u->missing += b->missing;
@@ -521,49 +409,37 @@ static void map_notes(exact *x)
         close(fd);
 }
 
-static void check_unchanged(const exact *x)
-{
-    for (size_t i = 0; i < x->n; i++) {
-        const source *s = x->src + i;
-        struct stat now;
-        if (s->spool >= 0 || !s->regular)
-            continue;
-        if (stat(s->name, &now) < 0 || now.st_size != s->before.st_size ||
-            now.st_mtim.tv_sec != s->before.st_mtim.tv_sec ||
-            now.st_mtim.tv_nsec != s->before.st_mtim.tv_nsec)
-            kit_die("%s: changed while it was read", s->name);
-    }
-}
-
 void uniq_exact(uniq *u)
 {
     exact x = {.u = u, .seed = seen_random_seed()};
     u->kind = "exact";
     if (u->nagainst && (u->keys.field || u->keys.csv))
         kit_die("-x with --against compares whole lines: leave out -k and --csv");
-    open_sources(&x);
+    corpus_open(&x.in, u);
     kit_progress_start(u->quiet);
     first_pass(&x);
     if (x.first && !kit_stopped) {
-        map_sources(&x);
+        corpus_map(&x.in);
         uint64_t perhaps = seen_added(x.again) + (uint64_t)seen_lost_expected(x.again) +
                            (uint64_t)(seen_error_predicted(x.again) * (double)x.lines);
         uint64_t slots = perhaps + perhaps / 3 + 1024;
         /* A table as large as all memory helps nobody. */
-        uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-                           (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t machine =
+            (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t budget = u->size.memory ? u->size.memory / 2 : machine / 4;
         unsigned parts = (unsigned)(slots * 8 / (budget + 1)) + 1;
-        if (parts > 1 || x.bytes > machine / 2) {
+        if (parts > 1 || x.in.bytes > machine / 2) {
             map_notes(&x);
-            x.later = putoff_new(x.bytes, u->size.memory ? u->size.memory / 4 : 256 << 20,
-                                 &later_calls, &x);
+            x.later =
+                putoff_new(x.in.bytes, u->size.memory ? u->size.memory / 4 : 256 << 20,
+                           &later_calls, &x);
         }
         if (parts > 1 && !u->quiet)
             kit_warn("repeated lines exceed the memory: reading %u times", parts + 2);
         for (unsigned p = 0; p < parts && !kit_stopped; p++) {
             free_table(&x);
-            new_table(&x, parts == 1 ? slots : slots / parts + slots / parts / 8 + 1024);
+            new_table(&x,
+                      parts == 1 ? slots : slots / parts + slots / parts / 8 + 1024);
             second_pass(&x, p, parts);
         }
         if (x.notes && !kit_stopped)
@@ -571,21 +447,15 @@ void uniq_exact(uniq *u)
         u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8 +
                     x.notes_len + (x.later ? putoff_bytes(x.later) : 0);
         if (!kit_stopped)
-            check_unchanged(&x);
+            corpus_check(&x.in);
     }
     kit_progress_end();
     free_table(&x);
     putoff_free(x.later);
     if (x.notes)
         munmap(x.notes, x.notes_len);
-    for (size_t i = 0; i < x.n; i++) {
-        if (x.src[i].map)
-            munmap((void *)(uintptr_t)x.src[i].map, x.src[i].len);
-        if (x.src[i].spool >= 0)
-            close(x.src[i].spool);
-    }
     seen_free(x.first);
     seen_free(x.again);
     arena_free(&x.words);
-    free(x.src);
+    corpus_close(&x.in);
 }

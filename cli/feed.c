@@ -3,8 +3,8 @@
  * Slots form a ring. Whoever holds the reading lock takes the next slot in turn and
  * fills its block, so blocks are in order whatever happens later; cutting and hashing
  * need no lock. The caller takes slots in the same turn. When it has to wait, or when a
- * packed file keeps the only helper busy with unpacking, it gets the next block uncut and
- * cuts and hashes itself: so the work finds its balance. */
+ * packed file keeps the only helper busy with unpacking, it gets the next block uncut
+ * and cuts and hashes itself: so the work finds its balance. */
 #include "feed.h"
 #include "say.h"
 #include "size.h"
@@ -26,7 +26,7 @@ struct feed {
     size_t next_in, next_out; /* turns */
     pthread_mutex_t reading, state;
     pthread_cond_t changed_free, changed_ready;
-    bool over; /* nobody reads any more */
+    bool over;    /* nobody reads any more */
     bool starved; /* the caller waits for the slot whose turn it is */
     pthread_t helper[MAX_THREADS];
     unsigned helpers;
@@ -129,8 +129,8 @@ static void *help(void *ctx)
         size_t turn = f->next_in - 1;
         pthread_mutex_unlock(&f->reading);
         pthread_mutex_lock(&f->state);
-        bool leave = (f->helpers == 1 && b->block.packed) ||
-                     (f->starved && turn == f->next_out);
+        bool leave =
+            (f->helpers == 1 && b->block.packed) || (f->starved && turn == f->next_out);
         pthread_mutex_unlock(&f->state);
         b->prepared = false;
         if (!leave)
@@ -156,8 +156,8 @@ feed *feed_open(const feed_spec *spec)
     f->plain = keyspec_plain(&f->spec.keys);
     f->lines = kit_lines_new(f->spec.files, f->spec.nfiles, f->spec.keys.term);
     if (f->spec.keys.csv)
-        kit_lines_csv(f->lines, f->spec.keys.separator >= 0
-                                    ? (char)f->spec.keys.separator : ',');
+        kit_lines_csv(f->lines,
+                      f->spec.keys.separator >= 0 ? (char)f->spec.keys.separator : ',');
     if (f->spec.raw)
         kit_lines_raw(f->lines);
     f->helpers = spec->threads > 1 ? spec->threads - 1 : 0;
@@ -180,12 +180,18 @@ feed *feed_open(const feed_spec *spec)
     return f;
 }
 
-void feed_keep_errors(feed *f) { f->keep_errors = true; }
+void feed_keep_errors(feed *f)
+{
+    f->keep_errors = true;
+}
 const char *feed_error(const feed *f)
 {
     return f->failed ? kit_lines_error(f->lines) : NULL;
 }
-const kit_lines *feed_lines(const feed *f) { return f->lines; }
+const kit_lines *feed_lines(const feed *f)
+{
+    return f->lines;
+}
 
 batch *feed_next(feed *f)
 {

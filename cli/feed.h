@@ -11,10 +11,10 @@
 typedef struct batch {
     kit_block block;
     size_t n;
-    seen_key *line; /* without terminators */
-    seen_key *key;  /* the same array if the line is the key */
-    uint64_t *hash; /* NULL if the feed does not hash */
-    bool *dup;      /* room for answers */
+    seen_key *line;   /* without terminators */
+    seen_key *key;    /* the same array if the line is the key */
+    uint64_t *hash;   /* NULL if the feed does not hash */
+    bool *dup;        /* room for answers */
     uint64_t missing; /* lines without the field that is the key */
 
     /* inside feed.c */
@@ -65,9 +65,12 @@ static inline seen_key batch_span(const batch *b, size_t i, size_t j)
     return (seen_key){from, (size_t)(to - from)};
 }
 
-#define THREAD_OPTION                                                                   \
-    {'j', "threads", "N",                                                               \
-     "Use N threads; the order of lines is kept. Two are worth it from some 100 MB "    \
-     "on, and for packed input."}
+#define THREAD_OPTION                                                                  \
+    {                                                                                  \
+        'j', "threads", "N",                                                           \
+            "Use N threads; the order of lines is kept. Two are worth it from some "   \
+            "100 MB "                                                                  \
+            "on, and for packed input."                                                \
+    }
 bool thread_option(unsigned *threads, const kit_parse *p, int key);
 #endif

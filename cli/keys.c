@@ -93,11 +93,17 @@ void arena_free(arena *a)
     a->last = NULL;
 }
 
-/* ---- the steps -------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------- */
 
-static bool blank(char c) { return c == ' ' || c == '\t'; }
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 
-static bool white(char c) { return blank(c) || (c >= '\n' && c <= '\r'); }
+static bool white(char c)
+{
+    return blank(c) || (c >= '\n' && c <= '\r');
+}
 
 static bool find_field(const keyspec *k, seen_key *key)
 {

@@ -16,28 +16,37 @@ typedef struct keyspec {
     bool trim, nocase, url, csv;
 } keyspec;
 
-#define KEYSPEC_INIT {.separator = -1, .term = '\n'}
+#define KEYSPEC_INIT                                                                   \
+    {                                                                                  \
+        .separator = -1, .term = '\n'                                                  \
+    }
 
 enum { OPT_TRIM = 0x400, OPT_CSV };
 
 /* Rows for a command's table of options. */
-#define KEY_OPTIONS                                                                     \
-    {'k', "key", "N",                                                                   \
-     "The key is field N (1 is the first) instead of the whole line. A line without "   \
-     "that field has the empty key."},                                                  \
-    {'t', "separator", "CHAR",                                                          \
-     "Fields are separated by CHAR (\\t is a tab), instead of by blanks; two in a row " \
-     "enclose an empty field."},                                                        \
-    {OPT_CSV, "csv", NULL,                                                              \
-     "Fields are those of CSV, separated by commas or -t CHAR, with quotes taken off; " \
-     "a record may go over several lines."},                                            \
-    {OPT_TRIM, "trim", NULL, "White space around the key does not count."},             \
-    {'i', "ignore-case", NULL, "The case of ASCII letters does not count."},            \
-    {'u', "url", NULL,                                                                  \
-     "Keys are compared as normalised URLs: scheme and host in lower case, no default " \
-     "port, no dot segments, no fragment, no needless percent-encoding. What is no "    \
-     "URL is compared as it is."},                                                      \
-    {'z', "zero-terminated", NULL, "Lines end in NUL, not in newline."}
+#define KEY_OPTIONS                                                                    \
+    {'k', "key", "N",                                                                  \
+     "The key is field N (1 is the first) instead of the whole line. A line without "  \
+     "that field has the empty key."},                                                 \
+        {'t', "separator", "CHAR",                                                     \
+         "Fields are separated by CHAR (\\t is a tab), instead of by blanks; two in "  \
+         "a row "                                                                      \
+         "enclose an empty field."},                                                   \
+        {OPT_CSV, "csv", NULL,                                                         \
+         "Fields are those of CSV, separated by commas or -t CHAR, with quotes taken " \
+         "off; "                                                                       \
+         "a record may go over several lines."},                                       \
+        {OPT_TRIM, "trim", NULL, "White space around the key does not count."},        \
+        {'i', "ignore-case", NULL, "The case of ASCII letters does not count."},       \
+        {'u', "url", NULL,                                                             \
+         "Keys are compared as normalised URLs: scheme and host in lower case, no "    \
+         "default "                                                                    \
+         "port, no dot segments, no fragment, no needless percent-encoding. What is "  \
+         "no "                                                                         \
+         "URL is compared as it is."},                                                 \
+    {                                                                                  \
+        'z', "zero-terminated", NULL, "Lines end in NUL, not in newline."              \
+    }
 
 /* Takes option KEY if it is one of those above; returns whether it was. */
 bool keyspec_option(keyspec *k, const kit_parse *p, int key);

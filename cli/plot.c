@@ -82,7 +82,8 @@ static void by_memory(FILE *f, const seen_size *best)
         if (!seen_kind_name(lines[i].kind))
             continue;
         for (double b = 3; b <= most; b += 0.5) {
-            seen_size s = {.kind = lines[i].kind, .keys = best->keys,
+            seen_size s = {.kind = lines[i].kind,
+                           .keys = best->keys,
                            .bytes = (uint64_t)(b * (double)best->keys / 8) + 1};
             if (seen_solve(&s) < 0 || s.error >= 1)
                 continue;
@@ -111,7 +112,8 @@ static void by_keys(FILE *f, const seen_size *best)
         if (!seen_kind_name(lines[i].kind))
             continue;
         for (double t = 0; t <= 8; t += 0.125) {
-            seen_size s = {.kind = lines[i].kind, .keys = (uint64_t)(from * exp2(t)) + 1,
+            seen_size s = {.kind = lines[i].kind,
+                           .keys = (uint64_t)(from * exp2(t)) + 1,
                            .bytes = best->bytes};
             if (seen_solve(&s) < 0 || s.error >= 1)
                 continue;
@@ -146,7 +148,8 @@ void plot_plan(const char *path, const seen_size *best)
         if (!name)
             continue;
         fprintf(f,
-                "<path d='M%d %dh24' class='l' stroke='%s'/><text x='%d' y='%d'>%s</text>\n",
+                "<path d='M%d %dh24' class='l' stroke='%s'/><text x='%d' "
+                "y='%d'>%s</text>\n",
                 x, high - 18, lines[i].colour, x + 30, high - 14, name);
         x += 110;
     }

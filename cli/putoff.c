@@ -39,7 +39,8 @@ static void *map(size_t len)
     return p;
 }
 
-putoff *putoff_new(uint64_t total, uint64_t memory, const putoff_calls *calls, void *ctx)
+putoff *putoff_new(uint64_t total, uint64_t memory, const putoff_calls *calls,
+                   void *ctx)
 {
     putoff *p = kit_alloc(sizeof *p);
     p->calls = calls;
@@ -134,6 +135,7 @@ void putoff_add(putoff *p, uint64_t first, uint64_t line, uint64_t offset, seen_
         }
     }
     memcpy(p->bytes + p->used, key.data, key.len);
-    p->items[p->n++] = (item){first, line, offset, (uint32_t)p->used, (uint32_t)key.len};
+    p->items[p->n++] =
+        (item){first, line, offset, (uint32_t)p->used, (uint32_t)key.len};
     p->used += key.len;
 }

@@ -6,8 +6,8 @@
 
 typedef struct putoff putoff;
 
-/* What the owner does: compare the line at FIRST with KEY; say where it is in memory, to
- * be fetched ahead; note that LINE occurred before; deal with one whose comparison
+/* What the owner does: compare the line at FIRST with KEY; say where it is in memory,
+ * to be fetched ahead; note that LINE occurred before; deal with one whose comparison
  * failed (called in the order of lines); and tidy up after a round. */
 typedef struct putoff_calls {
     bool (*equal)(void *ctx, uint64_t first, seen_key key);
@@ -18,11 +18,13 @@ typedef struct putoff_calls {
 } putoff_calls;
 
 /* For offsets below TOTAL, in at most some MEMORY bytes. */
-putoff *putoff_new(uint64_t total, uint64_t memory, const putoff_calls *calls, void *ctx);
+putoff *putoff_new(uint64_t total, uint64_t memory, const putoff_calls *calls,
+                   void *ctx);
 void putoff_free(putoff *p);
 uint64_t putoff_bytes(const putoff *p);
 
 /* Shall compare KEY, which is line LINE at OFFSET, with the line at FIRST. */
-void putoff_add(putoff *p, uint64_t first, uint64_t line, uint64_t offset, seen_key key);
+void putoff_add(putoff *p, uint64_t first, uint64_t line, uint64_t offset,
+                seen_key key);
 void putoff_flush(putoff *p);
 #endif

@@ -21,13 +21,14 @@ typedef struct uniq {
     unsigned threads;
 
     /* the run */
-    store *seen;     /* the state, or a filter in memory */
+    store *seen; /* the state, or a filter in memory */
     store **against;
     sink out, dup;
     uint64_t lines, missing;
     double lost_base; /* expected losses that are not this run's */
-    double short_base; /* keys that the bits know and the count does not, at the start */
-    uint64_t memory;  /* bytes of filters and tables */
+    double
+        short_base;  /* keys that the bits know and the count does not, at the start */
+    uint64_t memory; /* bytes of filters and tables */
     const char *kind;
     double error, lost;
 } uniq;

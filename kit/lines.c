@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAD = 64 };                      /* kit_cut may read that far beyond */
+enum { PAD = 64 };                       /* kit_cut may read that far beyond */
 static const size_t csv_most = 16 << 20; /* a quoted record larger than that is open */
 
 struct kit_lines {
@@ -48,7 +48,10 @@ kit_lines *kit_lines_new(char *const *files, size_t n, int term)
     return r;
 }
 
-void kit_lines_raw(kit_lines *r) { r->raw = true; }
+void kit_lines_raw(kit_lines *r)
+{
+    r->raw = true;
+}
 
 void kit_lines_csv(kit_lines *r, char separator)
 {
@@ -72,9 +75,18 @@ void kit_block_free(kit_block *b)
     b->room = b->len = 0;
 }
 
-const char *kit_lines_error(const kit_lines *r) { return r->error; }
-uint64_t kit_lines_taken(const kit_lines *r) { return atomic_load(&r->taken); }
-uint64_t kit_lines_total(const kit_lines *r) { return r->total; }
+const char *kit_lines_error(const kit_lines *r)
+{
+    return r->error;
+}
+uint64_t kit_lines_taken(const kit_lines *r)
+{
+    return atomic_load(&r->taken);
+}
+uint64_t kit_lines_total(const kit_lines *r)
+{
+    return r->total;
+}
 
 const char *kit_lines_check(char *const *files, size_t n)
 {
@@ -108,7 +120,8 @@ static int make_room(kit_lines *r, kit_block *b, size_t room)
 {
     if (b->room >= room)
         return 0;
-    static size_t most; /* the system would give more than there is, and kill us later */
+    static size_t
+        most; /* the system would give more than there is, and kill us later */
     if (!most)
         most = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
     if (room > most && room > 2 * KIT_BLOCK)

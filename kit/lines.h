@@ -16,10 +16,10 @@
 typedef struct kit_block {
     char *data;
     size_t len, room;
-    uint64_t offset;  /* of data[0] among the unpacked bytes of all files */
-    size_t file;      /* which file */
-    bool open_end;    /* the last line has no terminator: the file ended */
-    bool packed;      /* the file is packed */
+    uint64_t offset; /* of data[0] among the unpacked bytes of all files */
+    size_t file;     /* which file */
+    bool open_end;   /* the last line has no terminator: the file ended */
+    bool packed;     /* the file is packed */
 } kit_block;
 
 typedef struct kit_lines kit_lines;

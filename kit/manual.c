@@ -131,7 +131,8 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
     for (i = 0; page[i] && i < sizeof upper - 1; i++)
         upper[i] = (char)toupper((unsigned char)page[i]);
     upper[i] = 0;
-    fprintf(to, ".\\\" Written by `seen help --man`; change the text in the program.\n");
+    fprintf(to,
+            ".\\\" Written by `seen help --man`; change the text in the program.\n");
     fprintf(to, ".TH %s 1 \"\" seen \"seen\"\n.SH NAME\n", upper);
     roff(to, page, strlen(page));
     fprintf(to, " \\- ");

@@ -18,7 +18,8 @@ struct tables {
     struct option longs[64];
 };
 
-kit_parse kit_parse_start(const char *program, const kit_command *c, int argc, char **argv)
+kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
+                          char **argv)
 {
     struct tables *t = kit_alloc(sizeof *t);
     size_t s = 0, l = 0;
@@ -39,8 +40,8 @@ kit_parse kit_parse_start(const char *program, const kit_command *c, int argc, c
     opterr = 0;
     optind = 0;
     kit_say_name(program);
-    return (kit_parse){.program = program, .command = c, .argc = argc, .argv = argv,
-                       .tables = t};
+    return (kit_parse){
+        .program = program, .command = c, .argc = argc, .argv = argv, .tables = t};
 }
 
 static bool has_key(const kit_command *c, int key)
@@ -78,8 +79,9 @@ int kit_next(kit_parse *p)
         /* getopt tells a letter in optopt; a long option only by where it stopped. */
         const char *word = p->argv[optind > before ? optind - 1 : before];
         if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
-            kit_usage(p, key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
-                      optopt);
+            kit_usage(
+                p, key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
+                optopt);
         if (key == ':')
             kit_usage(p, "option '%s' needs a value", word);
         if (optopt)
@@ -107,7 +109,8 @@ void kit_bad_value(const kit_parse *p, int key, const char *what)
 {
     const kit_option *o = option_of(p->command, key);
     char letter[3] = {'-', (char)key, 0};
-    kit_usage(p, "--%s: '%s' is not %s", o && o->name ? o->name : letter + 1, p->arg, what);
+    kit_usage(p, "--%s: '%s' is not %s", o && o->name ? o->name : letter + 1, p->arg,
+              what);
 }
 
 void kit_usage(const kit_parse *p, const char *fmt, ...)

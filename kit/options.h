@@ -13,10 +13,10 @@ typedef struct kit_option {
 } kit_option;
 
 typedef struct kit_command {
-    const char *name;     /* "uniq" */
-    const char *summary;  /* one line, no final stop */
-    const char *usage;    /* "[OPTION]... [FILE]..."; more forms after newlines */
-    const char *about;    /* paragraphs, an empty line between them */
+    const char *name;    /* "uniq" */
+    const char *summary; /* one line, no final stop */
+    const char *usage;   /* "[OPTION]... [FILE]..."; more forms after newlines */
+    const char *about;   /* paragraphs, an empty line between them */
     const kit_option *options;
     const char *examples; /* lines: "# why" and "$ command", runnable as they stand */
     const char *status;   /* exit status; NULL: the usual text */

@@ -16,9 +16,9 @@ enum { GATHER = 64 << 10 };
 
 struct kit_output {
     int fd;
-    int error; /* errno of the first failure */
-    char *path; /* where it shall be; NULL for standard output */
-    char *temp; /* where it is until committed, if it has a name */
+    int error;     /* errno of the first failure */
+    char *path;    /* where it shall be; NULL for standard output */
+    char *temp;    /* where it is until committed, if it has a name */
     bool nameless; /* it has none: it vanishes even if the program is killed */
     size_t len;
     char buf[GATHER];
@@ -277,7 +277,10 @@ static void fail(const char *name, int error)
     kit_die("%s: %s", name, strerror(error));
 }
 
-void kit_output_fail(const kit_output *o) { fail(kit_output_name(o), o->error); }
+void kit_output_fail(const kit_output *o)
+{
+    fail(kit_output_name(o), o->error);
+}
 
 void kit_stdout_flush(void)
 {

@@ -85,4 +85,7 @@ void kit_progress_text(const char *text)
     shown = true;
 }
 
-void kit_progress_end(void) { wipe(); }
+void kit_progress_end(void)
+{
+    wipe();
+}

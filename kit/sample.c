@@ -24,8 +24,9 @@ static char *put_text(char *p, const char *s)
 
 size_t kit_sample_line(kit_sample *s, char *out)
 {
-    static const char *const section[8] = {"news", "products", "blog/archive", "wiki",
-                                           "forum/thread", "img", "docs/reference", "u"};
+    static const char *const section[8] = {
+        "news",         "products", "blog/archive",   "wiki",
+        "forum/thread", "img",      "docs/reference", "u"};
     uint64_t r = kit_mix(s->state++), id;
     double part = (double)(r >> 11) / 9007199254740992.0;
     if (s->distinct && part < s->repeats)

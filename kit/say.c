@@ -11,8 +11,14 @@
 static const char *program = "seen";
 void (*kit_before_message)(void);
 
-void kit_say_name(const char *name) { program = name; }
-const char *kit_name(void) { return program; }
+void kit_say_name(const char *name)
+{
+    program = name;
+}
+const char *kit_name(void)
+{
+    return program;
+}
 
 static void say(const char *fmt, va_list ap)
 {

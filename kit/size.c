@@ -57,8 +57,14 @@ static bool scaled(const char *s, bool bytes, uint64_t *out)
     return true;
 }
 
-bool kit_parse_bytes(const char *s, uint64_t *out) { return scaled(s, true, out); }
-bool kit_parse_count(const char *s, uint64_t *out) { return scaled(s, false, out); }
+bool kit_parse_bytes(const char *s, uint64_t *out)
+{
+    return scaled(s, true, out);
+}
+bool kit_parse_count(const char *s, uint64_t *out)
+{
+    return scaled(s, false, out);
+}
 
 bool kit_parse_error(const char *s, double *out)
 {

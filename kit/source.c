@@ -87,10 +87,22 @@ void kit_source_close(kit_source *s)
     free(s);
 }
 
-void kit_source_raw(kit_source *s) { s->packing = PLAIN; }
-uint64_t kit_source_taken(const kit_source *s) { return s->taken; }
-bool kit_source_packed(const kit_source *s) { return s->packing >= GZIP; }
-const char *kit_source_error(const kit_source *s) { return s->error; }
+void kit_source_raw(kit_source *s)
+{
+    s->packing = PLAIN;
+}
+uint64_t kit_source_taken(const kit_source *s)
+{
+    return s->taken;
+}
+bool kit_source_packed(const kit_source *s)
+{
+    return s->packing >= GZIP;
+}
+const char *kit_source_error(const kit_source *s)
+{
+    return s->error;
+}
 
 static ssize_t fail(kit_source *s, const char *what)
 {

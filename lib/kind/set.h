@@ -8,7 +8,10 @@
 enum { SN_SET_SLOTS = 8, SN_SET_LOAD = 7 }; /* keys a bucket before it should grow */
 
 /* An empty slot is 0, so the hash 0 is kept as 1: the two are one key. */
-static inline uint64_t sn_set_tag(uint64_t h) { return h + (h == 0); }
+static inline uint64_t sn_set_tag(uint64_t h)
+{
+    return h + (h == 0);
+}
 
 static inline uint64_t sn_set_home(uint64_t tag, uint64_t units)
 {

@@ -11,8 +11,10 @@ T256 static inline unsigned equal2(const uint64_t *w, __m256i want)
 {
     __m256i a = _mm256_load_si256((const __m256i *)(const void *)w);
     __m256i b = _mm256_load_si256((const __m256i *)(const void *)(w + 4));
-    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(a, want))) |
-           (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(b, want)))
+    return (unsigned)_mm256_movemask_pd(
+               _mm256_castsi256_pd(_mm256_cmpeq_epi64(a, want))) |
+           (unsigned)_mm256_movemask_pd(
+               _mm256_castsi256_pd(_mm256_cmpeq_epi64(b, want)))
                << 4;
 }
 
@@ -54,32 +56,32 @@ T512 static inline uint64_t *find5(const sn_layer *l, uint64_t tag, bool *old)
     return NULL;
 }
 
-#define TWIN(suffix, target, find)                                                      \
-    target static void has##suffix(const sn_layer *l, const uint64_t *h, size_t n,      \
-                                   bool *found)                                         \
-    {                                                                                   \
-        for (size_t i = 0; i < n; i++)                                                  \
-            find(l, sn_set_tag(h[i]), &found[i]);                                       \
-    }                                                                                   \
-    target static size_t add##suffix(sn_layer *l, const uint64_t *h, size_t n,          \
-                                     bool *dup)                                         \
-    {                                                                                   \
-        uint64_t most = sn_set_most(l->shape.units), added = l->added;                  \
-        size_t i;                                                                       \
-        for (i = 0; i < n; i++) {                                                       \
-            uint64_t tag = sn_set_tag(h[i]);                                            \
-            bool old;                                                                   \
-            uint64_t *w = find(l, tag, &old);                                           \
-            dup[i] = old;                                                               \
-            if (old)                                                                    \
-                continue;                                                               \
-            if (!w || added >= most)                                                    \
-                break;                                                                  \
-            *w = tag;                                                                   \
-            added++;                                                                    \
-        }                                                                               \
-        l->added = added;                                                               \
-        return i;                                                                       \
+#define TWIN(suffix, target, find)                                                     \
+    target static void has##suffix(const sn_layer *l, const uint64_t *h, size_t n,     \
+                                   bool *found)                                        \
+    {                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                 \
+            find(l, sn_set_tag(h[i]), &found[i]);                                      \
+    }                                                                                  \
+    target static size_t add##suffix(sn_layer *l, const uint64_t *h, size_t n,         \
+                                     bool *dup)                                        \
+    {                                                                                  \
+        uint64_t most = sn_set_most(l->shape.units), added = l->added;                 \
+        size_t i;                                                                      \
+        for (i = 0; i < n; i++) {                                                      \
+            uint64_t tag = sn_set_tag(h[i]);                                           \
+            bool old;                                                                  \
+            uint64_t *w = find(l, tag, &old);                                          \
+            dup[i] = old;                                                              \
+            if (old)                                                                   \
+                continue;                                                              \
+            if (!w || added >= most)                                                   \
+                break;                                                                 \
+            *w = tag;                                                                  \
+            added++;                                                                   \
+        }                                                                              \
+        l->added = added;                                                              \
+        return i;                                                                      \
     }
 
 TWIN(2, T256, find2)

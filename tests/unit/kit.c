@@ -62,9 +62,11 @@ int main(void)
 
     size_t n;
     ok(!strcmp(csv("a,b\nc\n", &n), "a,b|c|") && n == 2, "CSV: plain records");
-    ok(!strcmp(csv("\"a\nb\",c\nd\n", &n), "\"a\nb\",c|d|"), "CSV: a newline in quotes");
+    ok(!strcmp(csv("\"a\nb\",c\nd\n", &n), "\"a\nb\",c|d|"),
+       "CSV: a newline in quotes");
     ok(!strcmp(csv("\"a\"\"\nb\"\nc\n", &n), "\"a\"\"\nb\"|c|"), "CSV: doubled quotes");
-    ok(!strcmp(csv("a\"b\nc\"\n", &n), "a\"b|c\"|"), "CSV: a quote inside a value is none");
+    ok(!strcmp(csv("a\"b\nc\"\n", &n), "a\"b|c\"|"),
+       "CSV: a quote inside a value is none");
     ok(!strcmp(csv("\"open\nrest", &n), "\"open\nrest|") && n == 1,
        "CSV: a quote that is never closed takes the rest");
 
@@ -87,8 +89,8 @@ int main(void)
     wrong += !kit_parse_bytes("10MB", &x) || x != 10000000;
     wrong += !kit_parse_bytes("10MiB", &x) || x != 10485760;
     ok(wrong == 0, "sizes: K of memory is 1024, of things 1000, KB always 1000");
-    static const char *const bad[] = {"", "0", "-1", "x", "1x", "0x10", "1e30", "nan",
-                                      "inf", "1 M", "1MM", "0.5", "M", "."};
+    static const char *const bad[] = {"",    "0",   "-1",  "x",   "1x",  "0x10", "1e30",
+                                      "nan", "inf", "1 M", "1MM", "0.5", "M",    "."};
     wrong = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         wrong += kit_parse_bytes(bad[i], &x) + kit_parse_count(bad[i], &x);
@@ -124,8 +126,10 @@ int main(void)
     kit_json_close(&j, ']');
     kit_json_close(&j, '}');
     fclose(j.to);
-    ok(!strcmp(out, "{\n  \"a\\\"b\": \"x\\\\\\n\\u0001\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\",\n"
-                    "  \"list\": [\n    18446744073709551615,\n    null\n  ]\n}\n"),
+    ok(!strcmp(
+           out,
+           "{\n  \"a\\\"b\": \"x\\\\\\n\\u0001\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\",\n"
+           "  \"list\": [\n    18446744073709551615,\n    null\n  ]\n}\n"),
        "JSON: escapes, bytes that are no UTF-8, no NaN");
     free(out);
     return done();

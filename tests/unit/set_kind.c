@@ -19,7 +19,8 @@ static const seen_allocator system_memory;
 
 static sn_layer make(uint64_t units, enum sn_simd simd)
 {
-    sn_layer l = {.kind = &sn_set, .shape = {.kind = SEEN_SET, .k = 64, .units = units}};
+    sn_layer l = {.kind = &sn_set,
+                  .shape = {.kind = SEEN_SET, .k = 64, .units = units}};
     l.twin = sn_set.twin(&l.shape, simd, false);
     l.len = sn_set.body_len(&l.shape);
     l.body = sn_body_alloc(&system_memory, l.len);
@@ -54,8 +55,10 @@ static void life(enum sn_simd simd, size_t n)
         for (size_t j = 0; j < 2 * m; j++)
             wrong += dup[j] != (j & 1);
     }
-    ok(wrong == 0 && l.added == n, "%s: of %zu keys added twice in one batch, the first is "
-       "new, through %zu doublings", sn_simd_name(simd), n, grown);
+    ok(wrong == 0 && l.added == n,
+       "%s: of %zu keys added twice in one batch, the first is "
+       "new, through %zu doublings",
+       sn_simd_name(simd), n, grown);
     wrong = 0;
     for (size_t i = 0; i < n; i += 64) {
         size_t m = n - i < 64 ? n - i : 64;
@@ -118,14 +121,15 @@ int main(void)
     }
     uint64_t absent = next();
     z.twin->has(&z, &absent, 1, dup);
-    ok(z.added == sn_set_most(2) && !dup[0], "a full table refuses, with %zu keys in 16 slots",
-       taken + 1);
+    ok(z.added == sn_set_most(2) && !dup[0],
+       "a full table refuses, with %zu keys in 16 slots", taken + 1);
 
     /* A damaged file may have no empty slot: a search must still end. */
     memset(z.body, 0xff, z.len);
     z.twin->has(&z, &absent, 1, dup);
     uint64_t h = absent;
-    ok(!dup[0] && z.twin->add(&z, &h, 1, dup) == 0, "a body without an empty slot ends searches");
+    ok(!dup[0] && z.twin->add(&z, &h, 1, dup) == 0,
+       "a body without an empty slot ends searches");
 
     /* Shapes from files are hostile. */
     sn_shape bad = {.kind = SEEN_SET, .k = 64, .units = UINT64_MAX / 32};

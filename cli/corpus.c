@@ -1,0 +1,156 @@
+/* corpus.c - the inputs of an exact run: read twice, then reached at any byte.
+ *
+ * Regular files are mapped where they are; pipes and packed files are copied to TMPDIR
+ * while they are read for the first time. A file that changes in between is an error,
+ * never a wrong answer. */
+#include "corpus.h"
+#include "output.h"
+#include "say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void corpus_open(corpus *x, const uniq *u)
+{
+    x->n = u->nagainst + (u->nfiles ? u->nfiles : 1);
+    x->file = kit_alloc(x->n * sizeof *x->file);
+    for (size_t i = 0; i < x->n; i++) {
+        corpus_file *s = x->file + i;
+        s->list = i < u->nagainst;
+        s->name = s->list     ? u->against_name[i]
+                  : u->nfiles ? u->files[i - u->nagainst]
+                              : "-";
+        s->spool = -1;
+        if (s->list) {
+            store *f = store_open_if_filter(s->name);
+            if (f)
+                kit_die("%s: -x takes only lists in --against: a filter may be wrong",
+                        s->name);
+        }
+        if (strcmp(s->name, "-") == 0) {
+            /* A file as standard input can be opened again, if read from its start. */
+            if (fstat(0, &s->before) == 0 && S_ISREG(s->before.st_mode) &&
+                lseek(0, 0, SEEK_CUR) == 0 && access("/proc/self/fd/0", R_OK) == 0)
+                s->name = "/proc/self/fd/0";
+        }
+        s->regular = stat(s->name, &s->before) == 0 && S_ISREG(s->before.st_mode);
+    }
+}
+
+void corpus_spool(corpus_file *s, const char *p, size_t len)
+{
+    if (s->spool < 0) {
+        s->spool = kit_temp_nameless();
+        if (s->spool < 0)
+            kit_die("cannot make a temporary file in TMPDIR: %s", strerror(errno));
+        snprintf(s->spooled, sizeof s->spooled, "/proc/self/fd/%d", s->spool);
+    }
+    while (len) {
+        ssize_t n = write(s->spool, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            kit_die("temporary copy of %s in TMPDIR: %s", s->name, strerror(errno));
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+const char *corpus_path(const corpus_file *s)
+{
+    return s->spool >= 0 ? s->spooled : s->name;
+}
+
+/* A file that is cut short while it is mapped kills by SIGBUS: say so instead. */
+static void on_bus(int sig)
+{
+    static const char text[] =
+        "seen uniq: an input file was cut short while it was read\n";
+    (void)sig;
+    kit_temp_remove();
+    if (write(2, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(2);
+}
+
+void corpus_map(corpus *x)
+{
+    uint64_t at = 0;
+    signal(SIGBUS, on_bus);
+    for (size_t i = 0; i < x->n; i++) {
+        corpus_file *s = x->file + i;
+        s->start = at;
+        at += s->len;
+        if (!s->len)
+            continue;
+        int fd = s->spool >= 0 ? s->spool : open(s->name, O_RDONLY | O_CLOEXEC);
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0)
+            kit_die("%s: %s", s->name, strerror(errno));
+        if ((uint64_t)st.st_size < s->len)
+            kit_die("%s: was cut short while it was read", s->name);
+        s->map = mmap(NULL, s->len, PROT_READ, MAP_SHARED, fd, 0);
+        if (s->map == MAP_FAILED)
+            kit_die("%s: cannot map: %s", s->name, strerror(errno));
+        madvise((void *)(uintptr_t)s->map, s->len, MADV_RANDOM);
+        if (s->spool < 0)
+            close(fd);
+    }
+    x->bytes = at;
+    if (at >= (uint64_t)1 << 44)
+        kit_die("inputs of more than 16 TB are too large for -x");
+}
+
+const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **which)
+{
+    size_t lo = 0, hi = x->n;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (x->file[mid].start <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    while (offset - x->file[lo].start >= x->file[lo].len) /* an empty file */
+        lo++;
+    *which = x->file + lo;
+    return x->file[lo].map + (offset - x->file[lo].start);
+}
+
+void corpus_check(const corpus *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const corpus_file *s = x->file + i;
+        struct stat now;
+        if (s->spool >= 0 || !s->regular)
+            continue;
+        if (stat(s->name, &now) < 0 || now.st_size != s->before.st_size ||
+            now.st_mtim.tv_sec != s->before.st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != s->before.st_mtim.tv_nsec)
+            kit_die("%s: changed while it was read", s->name);
+    }
+}
+
+void corpus_give_back(const corpus *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->file[i].map)
+            madvise((void *)(uintptr_t)x->file[i].map, x->file[i].len, MADV_DONTNEED);
+}
+
+void corpus_close(corpus *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->file[i].map)
+            munmap((void *)(uintptr_t)x->file[i].map, x->file[i].len);
+        if (x->file[i].spool >= 0)
+            close(x->file[i].spool);
+    }
+    free(x->file);
+}

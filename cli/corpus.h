@@ -1,0 +1,48 @@
+/* corpus.h - the inputs of an exact run: read twice, then reached at any byte. */
+#ifndef CLI_CORPUS_H
+#define CLI_CORPUS_H
+
+#include <sys/stat.h>
+
+#include "uniq.h"
+
+/* One input: what to open, and where its bytes are in the order of all bytes. */
+typedef struct corpus_file {
+    const char *name; /* as given, for messages */
+    char spooled[32]; /* path of the copy, if there is one */
+    int spool;        /* its descriptor, or -1 */
+    bool list;        /* of --against: never printed */
+    bool regular;
+    struct stat before;
+    uint64_t start, len; /* LEN is counted by the first pass */
+    const char *map;
+} corpus_file;
+
+typedef struct corpus {
+    corpus_file *file;
+    size_t n;
+    uint64_t bytes; /* of all, once mapped */
+} corpus;
+
+/* The lists of --against, then the files, of which none is read yet. */
+void corpus_open(corpus *x, const uniq *u);
+
+/* Copies bytes of a file that cannot be read again. */
+void corpus_spool(corpus_file *s, const char *p, size_t len);
+
+/* What to open for the second reading. */
+const char *corpus_path(const corpus_file *s);
+
+/* Makes all bytes reachable, when every .len is known. */
+void corpus_map(corpus *x);
+
+/* Where the byte at OFFSET of all inputs is, and in which. */
+const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **which);
+
+/* Lets the system have the pages that were touched. */
+void corpus_give_back(const corpus *x);
+
+/* Ends the program if a file has changed since corpus_open. */
+void corpus_check(const corpus *x);
+void corpus_close(corpus *x);
+#endif
