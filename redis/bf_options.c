@@ -27,6 +27,11 @@ bloom_limit limit_for(rm_ctx *ctx)
     return (bloom_limit){limit_of, ctx};
 }
 
+/* Nobody said how many items will come, so many layers may: with this ratio the first
+ * ones get less of the error and the late, large ones more, which takes fewer bits in
+ * all (lib/filter/grow.c has the figures). */
+#define UNKNOWN_SIZE 0.85
+
 bf_options bf_defaults(void)
 {
     bf_options o = {
@@ -35,7 +40,7 @@ bf_options bf_defaults(void)
                  .capacity = (uint64_t)conf.capacity,
                  .expansion = (uint32_t)conf.expansion,
                  .fixed = conf.expansion == 0,
-                 .tightening = conf.tightening != 0.5 ? conf.tightening : 0,
+                 .tightening = conf.tightening != 0.5 ? conf.tightening : UNKNOWN_SIZE,
                  .seed = conf.random_seed ? seen_random_seed() : 0},
     };
     return o;
@@ -71,6 +76,7 @@ static const char *get_capacity(const rm_str *s, bf_options *o, const char *bad,
     if (n < 1 || n > MAX_CAPACITY)
         return range;
     o->spec.capacity = (uint64_t)n;
+    o->saw_capacity = true;
     return NULL;
 }
 
@@ -175,7 +181,8 @@ static const char *settle(bf_options *o)
         return SAY_PART_FAST;
     o->compat = o->compat && !o->pieces;
     /* A layout that is named brings its own rule, whatever the settings say. */
-    if (o->saw_layout && !o->saw_tightening)
+    if (!o->saw_tightening &&
+        (o->saw_layout || (o->saw_capacity && conf.tightening == 0.5)))
         o->spec.tightening = 0;
     return NULL;
 }
