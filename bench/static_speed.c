@@ -53,9 +53,11 @@ static double limit(uint64_t len)
         double t = now(CPU);
         for (size_t i = 0; i < ASKED; i++) {
             if (i + AHEAD < ASKED)
-                __builtin_prefetch(p + 64 * (uint64_t)((unsigned __int128)asked[i + AHEAD] *
-                                                           lines >> 64));
-            sum += (uint64_t)p[64 * (uint64_t)((unsigned __int128)asked[i] * lines >> 64)];
+                __builtin_prefetch(
+                    p +
+                    64 * (uint64_t)((unsigned __int128)asked[i + AHEAD] * lines >> 64));
+            sum +=
+                (uint64_t)p[64 * (uint64_t)((unsigned __int128)asked[i] * lines >> 64)];
         }
         sink = sum;
         t = (now(CPU) - t) / ASKED * 1e9;
@@ -93,9 +95,10 @@ static void ask(const char *name, const seen_filter *f, uint64_t n, double build
     }
     double e = seen_error_predicted(f), least = limit(seen_bytes(f));
     double bits = 8.0 * (double)seen_bytes(f) / (double)n;
-    printf("%-9s %10.4g %8.3f %10.3g %10.3g %7.4f %8.1f %8.1f %8.1f %8.1f %7.2f%s\n", name,
-           (double)n, bits, (double)wrong / (double)absent, e, bits / -log2(e), build, batch,
-           single, least, batch / least, lost ? "  KEYS ARE MISSING" : "");
+    printf("%-9s %10.4g %8.3f %10.3g %10.3g %7.4f %8.1f %8.1f %8.1f %8.1f %7.2f%s\n",
+           name, (double)n, bits, (double)wrong / (double)absent, e, bits / -log2(e),
+           build, batch, single, least, batch / least,
+           lost ? "  KEYS ARE MISSING" : "");
     fflush(stdout);
 }
 
@@ -118,8 +121,9 @@ static void ribbon(const uint64_t *h, uint64_t n, double error, const char *name
 
 static void cuckoo(const uint64_t *h, uint64_t n, uint32_t k, const char *name)
 {
-    seen_spec spec = { .kind = SEEN_CUCKOO, .keys = n, .error = 0.5, .probes = k,
-                       .flags = SEEN_FIXED };
+    seen_spec spec = {
+        .kind = SEEN_CUCKOO, .keys = n, .error = 0.5, .probes = k, .flags = SEEN_FIXED
+    };
     seen_filter *f;
     if (seen_new(&spec, &f) < 0) {
         fprintf(stderr, "%s\n", seen_reason());
@@ -137,8 +141,11 @@ static const struct {
     const char *name;
     double error; /* of a ribbon */
     uint32_t k;   /* of a cuckoo filter */
-} kinds[] = { { "ribbon8", 1.0 / 256, 0 }, { "ribbon2", 0.25, 0 }, { "cuckoo8", 0, 8 },
-              { "cuckoo12", 0, 12 },       { "cuckoo16", 0, 16 } };
+} kinds[] = { { "ribbon8", 1.0 / 256, 0 },
+              { "ribbon2", 0.25, 0 },
+              { "cuckoo8", 0, 8 },
+              { "cuckoo12", 0, 12 },
+              { "cuckoo16", 0, 16 } };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 int main(int argc, char **argv)
@@ -154,9 +161,9 @@ int main(int argc, char **argv)
     }
     given = given ? given : 3;
     wanted = wanted ? wanted : ~0u;
-    printf("instructions: %s\n%-9s %10s %8s %10s %10s %7s %8s %8s %8s %8s %7s\n", seen_simd(),
-           "kind", "keys", "bits/key", "error", "predicted", "/least", "build", "batch",
-           "single", "limit", "b/limit");
+    printf("instructions: %s\n%-9s %10s %8s %10s %10s %7s %8s %8s %8s %8s %7s\n",
+           seen_simd(), "kind", "keys", "bits/key", "error", "predicted", "/least",
+           "build", "batch", "single", "limit", "b/limit");
     for (int a = 0; a < given; a++) {
         uint64_t n = (uint64_t)sizes[a], *h = malloc(n * 8);
         if (!h)

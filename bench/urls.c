@@ -1,6 +1,6 @@
 /* urls.c - distinct URL-like lines, faster than a pipe takes them.
  *
- *   urls FROM TO [STEP]    line number FROM, FROM + STEP, ... below TO (2e9 is a number)
+ *   urls FROM TO [STEP]    lines number FROM, FROM + STEP, ... below TO, such as 2e9
  *
  * Line i is a function of i, so that members, samples of them and absent ones are
  * ranges of numbers. Different numbers below 2^40 give different lines: a bijection of
@@ -14,19 +14,29 @@
 #include <unistd.h>
 
 static const char *const host[16] = {
-    "www.example.com/",     "news.example.org/",   "shop.example.net/",
-    "img7.example.de/",     "blog.example.io/",    "static.example.fr/",
-    "cdn-02.example.net/",  "forum.example.co.uk/", "m.example.jp/",
-    "wiki.example.edu/",    "video.example.tv/",   "mail.example.ch/",
-    "api.v2.example.dev/",  "old.example.info/",   "a.long.example.com/",
+    "www.example.com/",       "news.example.org/",    "shop.example.net/",
+    "img7.example.de/",       "blog.example.io/",     "static.example.fr/",
+    "cdn-02.example.net/",    "forum.example.co.uk/", "m.example.jp/",
+    "wiki.example.edu/",      "video.example.tv/",    "mail.example.ch/",
+    "api.v2.example.dev/",    "old.example.info/",    "a.long.example.com/",
     "xn--bcher-kva.example/",
 };
 static const char *const path[16] = {
-    "index.php?id=",       "articles/2026/11/",    "wp-content/uploads/",
-    "product/view?item=",  "en/tag/",              "user/profile/",
-    "images/thumb/large/", "a/",                   "search?q=filter&page=2&s=",
-    "archive/old/",        "watch?v=",             "docs/latest/reference/",
-    "~smith/papers/",      "forum/thread.jsp?t=",  "catalog/category/view/id/",
+    "index.php?id=",
+    "articles/2026/11/",
+    "wp-content/uploads/",
+    "product/view?item=",
+    "en/tag/",
+    "user/profile/",
+    "images/thumb/large/",
+    "a/",
+    "search?q=filter&page=2&s=",
+    "archive/old/",
+    "watch?v=",
+    "docs/latest/reference/",
+    "~smith/papers/",
+    "forum/thread.jsp?t=",
+    "catalog/category/view/id/",
     "download/release/",
 };
 static const char *const tail[4] = { "\n", ".html\n", "/\n", "&ref=home\n" };
@@ -53,7 +63,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: urls FROM TO [STEP]\n");
         return 2;
     }
-    uint64_t from = (uint64_t)strtod(argv[1], NULL), to = (uint64_t)strtod(argv[2], NULL);
+    uint64_t from = (uint64_t)strtod(argv[1], NULL),
+             to = (uint64_t)strtod(argv[2], NULL);
     uint64_t step = argc > 3 ? (uint64_t)strtod(argv[3], NULL) : 1;
     for (int i = 0; i < 32; i++)
         hosts[i] = spell(i & 16 ? "https://" : "http://", host[i & 15]);
@@ -69,7 +80,8 @@ int main(int argc, char **argv)
     for (uint64_t i = from; i < to || n; i += step) {
         if (i < to) {
             const uint64_t mask = ((uint64_t)1 << 40) - 1;
-            uint64_t x = i * 0x9e3779b97f & mask; /* odd factor, then a shift: bijective */
+            uint64_t x =
+                i * 0x9e3779b97f & mask; /* odd factor, then a shift: bijective */
             x ^= x >> 21;
             uint64_t y = x * 0xd1342543de82ef95;
             const word *h = hosts + (y >> 59), *p = paths + (y >> 55 & 15),

@@ -33,14 +33,16 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     if (!spec)
         spec = &zero;
     if (spec->reserved0)
-        return sn_fail(SEEN_EINVAL, "reserved fields of the specification must be zero");
+        return sn_fail(SEEN_EINVAL,
+                       "reserved fields of the specification must be zero");
     if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
         return sn_fail(SEEN_EINVAL, "the error rate must lie between 0 and 1, not %g",
                        spec->error);
     if (spec->error != 0 && spec->memory)
         return sn_fail(SEEN_EINVAL, "error and memory both decide the size: give one");
     if (spec->work && spec->work < WORK_LEAST)
-        return sn_fail(SEEN_EINVAL, "building needs at least %llu bytes of memory, not %llu",
+        return sn_fail(SEEN_EINVAL,
+                       "building needs at least %llu bytes of memory, not %llu",
                        (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
     sn_shape s = { .kind = SEEN_RIBBON };
     int rc = spec->error != 0 ? sn_ribbon.shape_for(&s, 1, spec->error) : 0;
@@ -74,7 +76,7 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     return 0;
 }
 
-/* ---- the temporary file ----------------------------------------------------------- */
+/* ---- the temporary file ---------------------------------------------------------- */
 
 static int refused(const char *what, const char *path)
 {
@@ -103,7 +105,8 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
 {
     int fd = open(b->tmp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        char *name; /* a file system without nameless files: take the name away at once */
+        char *
+            name; /* a file system without nameless files: take the name away at once */
         if (asprintf(&name, "%s/seen-build-XXXXXX", b->tmp) < 0)
             return sn_fail(SEEN_ENOMEM, "no memory for a name");
         fd = mkostemp(name, O_CLOEXEC);
@@ -125,10 +128,11 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
     return fd;
 }
 
-/* ---- runs ------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------ */
 
 /* FROM grouped by parts into TO. */
-static void group(const uint64_t *from, uint64_t n, uint64_t *to, uint32_t start[SN_PARTS + 1])
+static void group(const uint64_t *from, uint64_t n, uint64_t *to,
+                  uint32_t start[SN_PARTS + 1])
 {
     uint32_t at[SN_PARTS] = { 0 };
     for (uint64_t i = 0; i < n; i++)
@@ -227,7 +231,8 @@ static int spill(seen_builder *b)
         b->full = malloc(b->cap * 8);
     if (!run || !b->parted || !b->full) {
         free(run);
-        return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys", (unsigned long long)b->cap);
+        return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
+                       (unsigned long long)b->cap);
     }
     run->at = b->spilled;
     b->run[b->runs++] = run;
@@ -246,7 +251,7 @@ static int spill(seen_builder *b)
     return b->write_rc;
 }
 
-/* ---- taking ----------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------- */
 
 int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
 {
@@ -256,7 +261,9 @@ int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
     p.phase = of ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
     p.done = done;
     p.of = of;
-    return b->spec.progress(b->spec.ctx, &p) ? sn_fail(SEEN_ECANCEL, "stopped on request") : 0;
+    return b->spec.progress(b->spec.ctx, &p)
+               ? sn_fail(SEEN_ECANCEL, "stopped on request")
+               : 0;
 }
 
 /* Room for at least one more key in b->fill. */
@@ -270,13 +277,15 @@ static int make_room(seen_builder *b)
     want = want < b->cap ? want : b->cap;
     uint64_t *p = realloc(b->fill, want * 8);
     if (!p)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys", (unsigned long long)want);
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
+                       (unsigned long long)want);
     b->fill = p;
     b->room = want;
     return 0;
 }
 
-static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h, size_t n)
+static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h,
+                       size_t n)
 {
     if (b->failed)
         return sn_fail(b->failed, "the builder has failed or finished");
@@ -289,7 +298,8 @@ static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h,
             uint64_t *to = b->fill + b->used;
             if (keys)
                 for (uint64_t j = 0; j < some; j++)
-                    to[j] = sn_remix(sn_hash(b->spec.seed, keys[i + j].data, keys[i + j].len));
+                    to[j] = sn_remix(
+                        sn_hash(b->spec.seed, keys[i + j].data, keys[i + j].len));
             else
                 for (uint64_t j = 0; j < some; j++)
                     to[j] = sn_remix(h[i + j]);

@@ -10,22 +10,22 @@
 
 /* As many keys as were in memory at once, in order of their parts. */
 typedef struct sn_run {
-    uint64_t at;                 /* byte of the temporary file */
+    uint64_t at;                  /* byte of the temporary file */
     uint32_t start[SN_PARTS + 1]; /* key with which each part starts */
 } sn_run;
 
 struct seen_builder {
     seen_build_spec spec;
     char *tmp;
-    uint64_t work;           /* bytes of memory to work with */
-    int failed;              /* the code that ended it */
+    uint64_t work; /* bytes of memory to work with */
+    int failed;    /* the code that ended it */
 
-    uint64_t total;          /* keys taken */
-    uint64_t *fill;          /* being filled: `used` of `room`, at most `cap` */
+    uint64_t total; /* keys taken */
+    uint64_t *fill; /* being filled: `used` of `room`, at most `cap` */
     uint64_t used, room, cap;
 
-    int fd;                  /* of the temporary file; -1: none yet */
-    uint64_t spilled;        /* bytes in it */
+    int fd;           /* of the temporary file; -1: none yet */
+    uint64_t spilled; /* bytes in it */
     sn_run **run;
     uint32_t runs;
 

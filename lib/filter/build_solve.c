@@ -34,29 +34,29 @@ typedef struct job {
     uint32_t start[SN_PARTS + 1]; /* of the parts in memory, if there are no runs */
     unsigned bits, unit_bits;     /* of shards and units */
     uint64_t units;
-    uint64_t taken, biggest;      /* keys of all parts and of one, duplicates included */
-    double guess;                 /* of the number of distinct keys */
+    uint64_t taken, biggest; /* keys of all parts and of one, duplicates included */
+    double guess;            /* of the number of distinct keys */
     unsigned threads;
     unsigned r;
     uint64_t share;
 
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    uint64_t next, turn;          /* unit to take, unit whose words are due */
-    int rc;                       /* the first failure, with its reason */
+    uint64_t next, turn; /* unit to take, unit whose words are due */
+    int rc;              /* the first failure, with its reason */
     char why[400];
     int err;
 
-    uint64_t solved;              /* keys done, of those taken */
-    uint64_t kept;                /* distinct ones */
+    uint64_t solved; /* keys done, of those taken */
+    uint64_t kept;   /* distinct ones */
     uint64_t *table;
-    uint64_t words;               /* handed over */
-    uint8_t *body;                /* of `room` bytes, unless fd >= 0 */
+    uint64_t words; /* handed over */
+    uint8_t *body;  /* of `room` bytes, unless fd >= 0 */
     uint64_t room;
     int fd;
 } job;
 
-/* ---- reading ------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------- */
 
 /* Keys of parts FROM to TO-1. */
 static uint64_t part_keys(const job *j, uint64_t from, uint64_t to)
@@ -85,8 +85,8 @@ static int read_part(const job *j, uint64_t part, uint64_t *to)
             if (n < 0 && errno == EINTR)
                 continue;
             if (n <= 0)
-                return sn_fail(SEEN_EIO, "cannot read back a temporary file in %s: %s", b->tmp,
-                               n ? strerror(errno) : "it became shorter");
+                return sn_fail(SEEN_EIO, "cannot read back a temporary file in %s: %s",
+                               b->tmp, n ? strerror(errno) : "it became shorter");
             p += n;
             at += (uint64_t)n;
             left -= (uint64_t)n;
@@ -107,7 +107,8 @@ static int pile_room(pile *p, uint64_t more)
     uint64_t room = p->n + more + (p->n + more) / 4 + 64;
     uint64_t *words = realloc(p->words, room * 8);
     if (!words)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys", (unsigned long long)room);
+        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
+                       (unsigned long long)room);
     p->words = words;
     p->room = room;
     return 0;
@@ -122,11 +123,12 @@ static int take_part(const job *j, uint64_t part, pile *keys, pile *scratch)
     rc = rc < 0 ? rc : pile_room(scratch, n);
     rc = rc < 0 ? rc : read_part(j, part, keys->words + keys->n);
     if (rc == 0)
-        keys->n += sn_ribbon_sort(keys->words + keys->n, scratch->words, n, SN_PART_BITS);
+        keys->n +=
+            sn_ribbon_sort(keys->words + keys->n, scratch->words, n, SN_PART_BITS);
     return rc;
 }
 
-/* ---- a worker ------------------------------------------------------------------------ */
+/* ---- a worker -------------------------------------------------------------------- */
 
 static void fail_job(job *j, int rc)
 {
@@ -169,8 +171,8 @@ static int append(job *j, const uint64_t *words, uint64_t n)
         if (w < 0 && errno == EINTR)
             continue;
         if (w < 0)
-            return sn_fail(SEEN_EIO, "cannot write a temporary file in %s: %s", j->b->tmp,
-                           strerror(errno));
+            return sn_fail(SEEN_EIO, "cannot write a temporary file in %s: %s",
+                           j->b->tmp, strerror(errno));
         p += w;
         at += (uint64_t)w;
         len -= (uint64_t)w;
@@ -187,10 +189,11 @@ static bool wait_turn(job *j, uint64_t unit)
 }
 
 /* Solves the shards of one unit and hands them over when it is their turn. */
-static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const uint64_t *m,
-                      uint64_t n, uint64_t taken)
+static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit,
+                      const uint64_t *m, uint64_t n, uint64_t taken)
 {
-    uint64_t shards = (uint64_t)1 << (j->bits - j->unit_bits), first = unit * shards, i = 0;
+    uint64_t shards = (uint64_t)1 << (j->bits - j->unit_bits), first = unit * shards,
+             i = 0;
     int rc = 0;
     p->n = 0;
     for (uint64_t s = first; s < first + shards; s++) {
@@ -198,8 +201,8 @@ static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit, const u
         const uint64_t *words;
         while (i < n && sn_ribbon_shard(m[i], j->bits) == s)
             i++;
-        rc = sn_ribbon_solve(w, m + from, i - from, j->bits, j->r, j->share, &words, &len,
-                             entry);
+        rc = sn_ribbon_solve(w, m + from, i - from, j->bits, j->r, j->share, &words,
+                             &len, entry);
         entry[0] += p->n;
         entry[1] += p->n;
         rc = rc < 0 ? rc : pile_room(p, len);
@@ -256,7 +259,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ---- sizes ------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------- */
 
 /* The longest body of a file of at most BYTES; 0 if there is none. */
 static uint64_t body_in(uint64_t bytes)
@@ -293,8 +296,9 @@ static int plan(job *j)
         j->biggest = n > j->biggest ? n : j->biggest;
     }
     if (j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
-        return sn_fail(SEEN_ETOOBIG, "%llu keys of %llu must be solved together, too many for "
-                                     "%llu MB: more memory, or another seed",
+        return sn_fail(SEEN_ETOOBIG,
+                       "%llu keys of %llu must be solved together, too many for "
+                       "%llu MB: more memory, or another seed",
                        (unsigned long long)j->biggest, (unsigned long long)j->taken,
                        (unsigned long long)(b->work / 1000000));
     int rc = count(j, SN_PARTS / SAMPLE, &j->guess);
@@ -307,7 +311,8 @@ static int plan(job *j)
     j->threads = b->spec.threads;
     if (!j->threads) {
         cpu_set_t set;
-        j->threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+        j->threads =
+            sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     }
     double unit = j->guess / (double)j->units + (double)j->biggest;
     double fit = (double)b->work / SCRATCH / (unit + 1);
@@ -316,7 +321,7 @@ static int plan(job *j)
     return 0;
 }
 
-/* ---- solving ------------------------------------------------------------------------------ */
+/* ---- solving --------------------------------------------------------------------- */
 
 static void reset(job *j)
 {
@@ -389,7 +394,8 @@ static int solve_to_fit(job *j)
     const seen_build_spec *spec = &j->b->spec;
     sn_shape s = { .kind = SEEN_RIBBON };
     if (!spec->memory) {
-        int rc = sn_ribbon.shape_for(&s, j->guess + 1, spec->error == 0 ? 0.01 : spec->error);
+        int rc = sn_ribbon.shape_for(&s, j->guess + 1,
+                                     spec->error == 0 ? 0.01 : spec->error);
         return rc < 0 ? rc : solve(j, &s);
     }
     uint64_t most = body_in(spec->memory), goal = most - most / 4000;
@@ -478,7 +484,8 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
         rc = plan(j);
     if (rc == 0) {
         j->table = calloc((size_t)1 << j->bits, SN_RIBBON_ENTRY);
-        rc = j->table ? solve_to_fit(j) : sn_fail(SEEN_ENOMEM, "no memory for the table");
+        rc = j->table ? solve_to_fit(j)
+                      : sn_fail(SEEN_ENOMEM, "no memory for the table");
     }
     if (rc == 0)
         rc = make_filter(j, out);

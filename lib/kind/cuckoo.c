@@ -24,9 +24,9 @@
 #define STASH 16
 
 /* Offsets in the body. */
-#define AT_STORED 0 /* u64: copies, those in the stash included */
+#define AT_STORED 0  /* u64: copies, those in the stash included */
 #define AT_STASHED 8 /* u32: entries in the stash */
-#define AT_STASH 64 /* STASH times: u64 bucket, u64 fingerprint */
+#define AT_STASH 64  /* STASH times: u64 bucket, u64 fingerprint */
 #define AT_BUCKETS (AT_STASH + 16 * STASH)
 #define PAD 8
 
@@ -46,7 +46,8 @@ static void fill_nibbles(void)
         for (unsigned c = 0; c <= d; c++)
             for (unsigned b = 0; b <= c; b++)
                 for (unsigned a = 0; a <= b; a++)
-                    sn_cuckoo_nibbles[rank++] = (uint16_t)(a | b << 4 | c << 8 | d << 12);
+                    sn_cuckoo_nibbles[rank++] =
+                        (uint16_t)(a | b << 4 | c << 8 | d << 12);
 }
 
 /* ---- sizes ------------------------------------------------------------------- */
@@ -102,13 +103,15 @@ static int shape_for(sn_shape *s, double n, double p)
     }
     if (!k)
         return sn_fail(SEEN_EINVAL,
-                       "cuckoo fingerprints have 8, 12, 16, 24 or 32 bits, not %u", s->k);
+                       "cuckoo fingerprints have 8, 12, 16, 24 or 32 bits, not %u",
+                       s->k);
     s->k = k;
     s->own[OWN_FIRST] = k;
     if (s->units < 1)
         s->units = n < 1e14;
     if (!body_len(s))
-        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for cuckoo", n, p);
+        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for cuckoo", n,
+                       p);
     return 0;
 }
 
@@ -129,7 +132,8 @@ static int shape_next(sn_shape *s, const sn_shape *first, double n, double p)
         if (error_of(k, 4 * (double)s->units, n) <= p)
             break;
     }
-    return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for cuckoo", n);
+    return body_len(s) ? 0
+                       : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for cuckoo", n);
 }
 
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
@@ -150,8 +154,9 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
                        (unsigned long long)bytes);
     s->k = k;
     s->own[OWN_FIRST] = k;
-    return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "cuckoo cannot have %llu bytes",
-                                     (unsigned long long)bytes);
+    return body_len(s) ? 0
+                       : sn_fail(SEEN_ETOOBIG, "cuckoo cannot have %llu bytes",
+                                 (unsigned long long)bytes);
 }
 
 /* ---- where a key may lie, and a family of layers ------------------------------- */
@@ -255,7 +260,8 @@ SN_CUCKOO_INLINE void fetch(const sn_layer *l, const place *p, unsigned k)
     }
 }
 
-SN_CUCKOO_INLINE void touch_k(const sn_layer *l, const uint64_t *h, size_t n, unsigned k)
+SN_CUCKOO_INLINE void touch_k(const sn_layer *l, const uint64_t *h, size_t n,
+                              unsigned k)
 {
     family f = family_of(l, k);
     for (size_t i = 0; i < n; i++) {
@@ -332,7 +338,8 @@ SN_CUCKOO_INLINE unsigned empty(const sn_layer *l, uint64_t b, unsigned k)
 
 /* Stores one more copy of V. The stash has room before the first move, so the one
  * that is homeless after the last always has a place and nothing is undone. */
-SN_CUCKOO_INLINE bool insert(sn_layer *l, const family *f, place q, uint64_t dice, unsigned k)
+SN_CUCKOO_INLINE bool insert(sn_layer *l, const family *f, place q, uint64_t dice,
+                             unsigned k)
 {
     /* The emptier of the two: even filling puts off the moves. */
     uint64_t v = q.v, alt = q.alt;
@@ -358,7 +365,8 @@ SN_CUCKOO_INLINE bool insert(sn_layer *l, const family *f, place q, uint64_t dic
     return true;
 }
 
-SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *dup, unsigned k)
+SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
+                              unsigned k)
 {
     family f = family_of(l, k);
     uint64_t stored = 0;
@@ -379,7 +387,8 @@ SN_CUCKOO_INLINE size_t add_k(sn_layer *l, const uint64_t *h, size_t n, bool *du
 }
 
 /* Takes V out of bucket B, and lets a stashed copy have the place. */
-SN_CUCKOO_INLINE bool take(sn_layer *l, const family *f, uint64_t v, uint64_t b, unsigned k)
+SN_CUCKOO_INLINE bool take(sn_layer *l, const family *f, uint64_t v, uint64_t b,
+                           unsigned k)
 {
     uint8_t *p = bucket(l, b, k);
     sn_bucket four = sn_bucket_load(p, k);
@@ -419,21 +428,27 @@ SN_CUCKOO_INLINE int remove_k(sn_layer *l, uint64_t h, unsigned k)
     return 1;
 }
 
-#define WIDTH(k)                                                                        \
-    static void touch##k(const sn_layer *l, const uint64_t *h, size_t n)                \
-    {                                                                                   \
-        touch_k(l, h, n, k);                                                            \
-    }                                                                                   \
-    static void has##k(const sn_layer *l, const uint64_t *h, size_t n, bool *found)     \
-    {                                                                                   \
-        has_k(l, h, n, found, k);                                                       \
-    }                                                                                   \
-    static bool has_one##k(const sn_layer *l, uint64_t h) { return has_one_k(l, h, k); } \
-    static size_t add##k(sn_layer *l, const uint64_t *h, size_t n, bool *dup)           \
-    {                                                                                   \
-        return add_k(l, h, n, dup, k);                                                  \
-    }                                                                                   \
-    static int remove##k(sn_layer *l, uint64_t h) { return remove_k(l, h, k); }
+#define WIDTH(k)                                                                       \
+    static void touch##k(const sn_layer *l, const uint64_t *h, size_t n)               \
+    {                                                                                  \
+        touch_k(l, h, n, k);                                                           \
+    }                                                                                  \
+    static void has##k(const sn_layer *l, const uint64_t *h, size_t n, bool *found)    \
+    {                                                                                  \
+        has_k(l, h, n, found, k);                                                      \
+    }                                                                                  \
+    static bool has_one##k(const sn_layer *l, uint64_t h)                              \
+    {                                                                                  \
+        return has_one_k(l, h, k);                                                     \
+    }                                                                                  \
+    static size_t add##k(sn_layer *l, const uint64_t *h, size_t n, bool *dup)          \
+    {                                                                                  \
+        return add_k(l, h, n, dup, k);                                                 \
+    }                                                                                  \
+    static int remove##k(sn_layer *l, uint64_t h)                                      \
+    {                                                                                  \
+        return remove_k(l, h, k);                                                      \
+    }
 
 WIDTH(8)
 WIDTH(12)
@@ -441,13 +456,17 @@ WIDTH(16)
 WIDTH(24)
 WIDTH(32)
 
-/* ---- the table ---------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-#define TWIN(k) { .touch = touch##k, .has = has##k, .add = add##k, .has_one = has_one##k }
-    static const sn_twin twins[WIDTHS] = { TWIN(8), TWIN(12), TWIN(16), TWIN(24), TWIN(32) };
+#define TWIN(k)                                                                        \
+    {                                                                                  \
+        .touch = touch##k, .has = has##k, .add = add##k, .has_one = has_one##k         \
+    }
+    static const sn_twin twins[WIDTHS] = { TWIN(8), TWIN(12), TWIN(16), TWIN(24),
+                                           TWIN(32) };
     (void)simd;
     if (atomic)
         return NULL;
@@ -493,7 +512,8 @@ static int check(const sn_layer *l)
 {
     uint32_t n = sn_le32(l->body + AT_STASHED);
     if (n > STASH)
-        return sn_fail(SEEN_EFORMAT, "the cuckoo stash claims %u entries, it has %d", n, STASH);
+        return sn_fail(SEEN_EFORMAT, "the cuckoo stash claims %u entries, it has %d", n,
+                       STASH);
     for (uint32_t i = 0; i < n; i++)
         if (sn_le64(l->body + AT_STASH + 16 * i) >= l->shape.units)
             return sn_fail(SEEN_EFORMAT, "a stashed key lies outside the buckets");

@@ -66,7 +66,8 @@ SN_CUCKOO_INLINE unsigned sn_bucket_count(const uint8_t *p, unsigned k, uint64_t
             return 0;
     }
     for (unsigned i = 0; i < 4; i++)
-        equal |= (unsigned)(((uint64_t)(x >> (12 + i * low)) & mask) == (v & mask)) << i;
+        equal |= (unsigned)(((uint64_t)(x >> (12 + i * low)) & mask) == (v & mask))
+                 << i;
     if (__builtin_expect(equal == 0, 1))
         return 0;
     unsigned nibbles = sn_cuckoo_nibbles[(unsigned)x & 0xfff], count = 0;
@@ -78,11 +79,11 @@ SN_CUCKOO_INLINE unsigned sn_bucket_count(const uint8_t *p, unsigned k, uint64_t
 /* Writes B, whose values may stand in any order. */
 SN_CUCKOO_INLINE void sn_bucket_store(uint8_t *p, unsigned k, sn_bucket b)
 {
-#define ORDER(i, j)                                                                     \
-    do {                                                                                \
-        uint64_t small_ = b.v[i] < b.v[j] ? b.v[i] : b.v[j];                            \
-        b.v[j] ^= b.v[i] ^ small_;                                                      \
-        b.v[i] = small_;                                                                \
+#define ORDER(i, j)                                                                    \
+    do {                                                                               \
+        uint64_t small_ = b.v[i] < b.v[j] ? b.v[i] : b.v[j];                           \
+        b.v[j] ^= b.v[i] ^ small_;                                                     \
+        b.v[i] = small_;                                                               \
     } while (0)
     ORDER(0, 1);
     ORDER(2, 3);

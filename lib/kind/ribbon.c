@@ -62,8 +62,10 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
     s->k = r;
     s->units = sn_ribbon_shards(n, SN_RIBBON_SHARD);
     s->own[SN_RIBBON_SHARE] = share;
-    s->own[SN_RIBBON_WORDS] = words < (double)SN_MAX_BYTES / 8 ? (uint64_t)(words + 7) / 8 * 8 : 0;
-    return body_len(s) ? 0 : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for ribbon", n);
+    s->own[SN_RIBBON_WORDS] =
+        words < (double)SN_MAX_BYTES / 8 ? (uint64_t)(words + 7) / 8 * 8 : 0;
+    return body_len(s) ? 0
+                       : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for ribbon", n);
 }
 
 static int shape_for(sn_shape *s, double n, double p)
@@ -133,12 +135,14 @@ static int check(const sn_layer *l)
         for (int level = 1; level <= SN_RIBBON_LEVELS; level++) {
             uint64_t size = sn_le64(e + 8 + 8 * level), segments = (uint32_t)size;
             uint64_t wide = size >> 32, words = sn_ribbon_slots(segments, wide, r);
-            uint64_t thresholds = level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
+            uint64_t thresholds =
+                level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
             if (level > 1)
                 meta = at, at += thresholds;
-            if (wide > segments + (segments != 0) || meta > end || thresholds > end - meta ||
-                at > end || words > end - at)
-                return sn_fail(SEEN_EFORMAT, "shard %llu of the ribbon lies outside its body",
+            if (wide > segments + (segments != 0) || meta > end ||
+                thresholds > end - meta || at > end || words > end - at)
+                return sn_fail(SEEN_EFORMAT,
+                               "shard %llu of the ribbon lies outside its body",
                                (unsigned long long)i);
             at += words;
         }
@@ -148,8 +152,8 @@ static int check(const sn_layer *l)
 
 /* ---- the scalar truth ----------------------------------------------------------- */
 
-sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e, const sn_ribbon_key *k,
-                               unsigned r)
+sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e,
+                               const sn_ribbon_key *k, unsigned r)
 {
     uint64_t size = sn_le64(e + 16);
     uint64_t at = sn_le64(e) + sn_ribbon_slots((uint32_t)size, size >> 32, r);
@@ -193,11 +197,16 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
     SN_RIBBON_ASK(l, h, n, found, match);
 }
 
-static bool has_one(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match); }
+static bool has_one(const sn_layer *l, uint64_t h)
+{
+    SN_RIBBON_ONE(l, h, match);
+}
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
-    static const sn_twin plain = { .touch = sn_ribbon_touch, .has = has, .has_one = has_one };
+    static const sn_twin plain = { .touch = sn_ribbon_touch,
+                                   .has = has,
+                                   .has_one = has_one };
     const sn_twin *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;

@@ -21,7 +21,7 @@
  * Body: the shards, then the table, for each shard 8 words:
  *   0  word of the body where level 1's segments begin
  *   1  word of the body where level 1's thresholds begin
- *   2-5  segments (u32; not counting the last, empty one) and `wide` (u32) of each level
+ *   2-5  segments (u32; the last, empty one not counted) and `wide` (u32) of each level
  *   6  salt; 0 unless the plain hash could not be solved
  *   7  keys
  * Behind level 1's segments follow thresholds and segments of level 2, of level 3, and
@@ -42,8 +42,8 @@ enum { SN_RIBBON_WORDS = 0, SN_RIBBON_SHARE = 1 }; /* in shape.own; share of 2^3
 /* What a key is to a ribbon. m = remix(h) chooses the shard and orders the keys;
  * all else follows from M, which is m unless the shard has a salt. */
 typedef struct sn_ribbon_key {
-    uint64_t place; /* position in the level, as a fraction of 2^64 */
-    uint64_t print; /* 33 bits of fingerprint */
+    uint64_t place;  /* position in the level, as a fraction of 2^64 */
+    uint64_t print;  /* 33 bits of fingerprint */
     uint64_t subset; /* of 64 slots; the first is in it */
 } sn_ribbon_key;
 
@@ -105,8 +105,9 @@ typedef struct sn_ribbon_spot {
     unsigned used, stride; /* bits of fingerprint, words to the next segment */
 } sn_ribbon_spot;
 
-static inline sn_ribbon_spot sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots,
-                                            uint64_t pos, uint64_t wide, unsigned r)
+static inline sn_ribbon_spot sn_ribbon_look(const sn_ribbon_key *k,
+                                            const uint8_t *slots, uint64_t pos,
+                                            uint64_t wide, unsigned r)
 {
     uint64_t seg = pos >> 6;
     unsigned o = pos & 63;
@@ -143,13 +144,15 @@ sn_ribbon_spot_of(const sn_layer *l, unsigned bits, uint64_t h)
     sn_ribbon_key k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), bits, salt);
     uint64_t size = sn_le64(e + 16), segments = (uint32_t)size;
     uint64_t pos = sn_mulhi(k.place, segments << 6);
-    if (__builtin_expect(!segments || sn_ribbon_bumps(l->body + 8 * sn_le64(e + 8), pos), 0))
+    if (__builtin_expect(
+            !segments || sn_ribbon_bumps(l->body + 8 * sn_le64(e + 8), pos), 0))
         return sn_ribbon_later(l->body, e, &k, r);
     return sn_ribbon_look(&k, l->body + 8 * sn_le64(e), pos, size >> 32, r);
 }
 
 /* Asks for the lines of a spot. */
-static inline __attribute__((always_inline)) void sn_ribbon_fetch(const sn_ribbon_spot *s)
+static inline __attribute__((always_inline)) void
+sn_ribbon_fetch(const sn_ribbon_spot *s)
 {
     const uint8_t *end = s->at + 8 * (s->stride + s->used);
     for (const uint8_t *p = s->at; p < end; p += 64)
@@ -157,17 +160,36 @@ static inline __attribute__((always_inline)) void sn_ribbon_fetch(const sn_ribbo
     SN_FETCH(end - 1);
 }
 
-/* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they are
- * looked at. The thresholds are small and stay in the caches, so that the spot is
+/* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they
+ * are looked at. The thresholds are small and stay in the caches, so that the spot is
  * known, in whatever level, before its lines are asked for. A macro, because MATCH
  * must be compiled into it with the instructions of its caller. */
 #define SN_RIBBON_AHEAD 32
-#define SN_RIBBON_ASK(l, h, n, found, MATCH)                                                do {                                                                                        sn_ribbon_spot ring_[SN_RIBBON_AHEAD];                                                  unsigned bits_ = sn_ribbon_bits(&(l)->shape);                                           size_t first_ = (n) < SN_RIBBON_AHEAD ? (n) : SN_RIBBON_AHEAD;                          for (size_t i_ = 0; i_ < first_; i_++) {                                                    ring_[i_] = sn_ribbon_spot_of(l, bits_, (h)[i_]);                                       if (ring_[i_].at)                                                                           sn_ribbon_fetch(ring_ + i_);                                                    }                                                                                       for (size_t i_ = 0; i_ < (n); i_++) {                                                       sn_ribbon_spot *s_ = ring_ + i_ % SN_RIBBON_AHEAD;                                      (found)[i_] = s_->at && MATCH(s_);                                                      if (i_ + SN_RIBBON_AHEAD < (n)) {                                                           *s_ = sn_ribbon_spot_of(l, bits_, (h)[i_ + SN_RIBBON_AHEAD]);                           if (s_->at)                                                                                 sn_ribbon_fetch(s_);                                                            }                                                                                   }                                                                                   } while (0)
+#define SN_RIBBON_ASK(l, h, n, found, MATCH)                                           \
+    do {                                                                               \
+        sn_ribbon_spot ring_[SN_RIBBON_AHEAD];                                         \
+        unsigned bits_ = sn_ribbon_bits(&(l)->shape);                                  \
+        size_t first_ = (n) < SN_RIBBON_AHEAD ? (n) : SN_RIBBON_AHEAD;                 \
+        for (size_t i_ = 0; i_ < first_; i_++) {                                       \
+            ring_[i_] = sn_ribbon_spot_of(l, bits_, (h)[i_]);                          \
+            if (ring_[i_].at)                                                          \
+                sn_ribbon_fetch(ring_ + i_);                                           \
+        }                                                                              \
+        for (size_t i_ = 0; i_ < (n); i_++) {                                          \
+            sn_ribbon_spot *s_ = ring_ + i_ % SN_RIBBON_AHEAD;                         \
+            (found)[i_] = s_->at && MATCH(s_);                                         \
+            if (i_ + SN_RIBBON_AHEAD < (n)) {                                          \
+                *s_ = sn_ribbon_spot_of(l, bits_, (h)[i_ + SN_RIBBON_AHEAD]);          \
+                if (s_->at)                                                            \
+                    sn_ribbon_fetch(s_);                                               \
+            }                                                                          \
+        }                                                                              \
+    } while (0)
 
-#define SN_RIBBON_ONE(l, h, MATCH)                                                      \
-    do {                                                                                \
-        sn_ribbon_spot s_ = sn_ribbon_spot_of(l, sn_ribbon_bits(&(l)->shape), h);       \
-        return s_.at && MATCH(&s_);                                                     \
+#define SN_RIBBON_ONE(l, h, MATCH)                                                     \
+    do {                                                                               \
+        sn_ribbon_spot s_ = sn_ribbon_spot_of(l, sn_ribbon_bits(&(l)->shape), h);      \
+        return s_.at && MATCH(&s_);                                                    \
     } while (0)
 
 /* Twins; NULL where the instructions are not compiled in or not there. */
@@ -196,13 +218,14 @@ static inline uint64_t sn_ribbon_segments(uint64_t n, bool last)
  * number of wide segments that the level needs. */
 static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 {
-    uint64_t rich = (uint64_t)(((unsigned __int128)segments * share + 0xffffffffu) >> 32);
+    uint64_t rich =
+        (uint64_t)(((unsigned __int128)segments * share + 0xffffffffu) >> 32);
     rich += rich & 1;
     rich = rich < segments ? rich : segments;
     return rich ? rich + 1 : 0;
 }
 
-/* ---- solving (ribbon_solve.c) ------------------------------------------------------ */
+/* ---- solving (ribbon_solve.c) ---------------------------------------------------- */
 
 typedef struct sn_ribbon_work sn_ribbon_work;
 
@@ -212,11 +235,12 @@ void sn_ribbon_work_free(sn_ribbon_work *w);
 
 /* Solves one shard for the N distinct M values, ascending, whose first BITS bits are
  * those of the shard. R and SHARE as in the shape. On success *WORDS (in W, until the
- * next call) are the *LEN words of the shard, a multiple of 8, and ENTRY its line of the
- * table with offsets from the start of the shard. SEEN_ENOMEM; SEEN_EINVAL if no salt
- * solves it, which good hashes make impossible. */
-int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits, unsigned r,
-                    uint64_t share, const uint64_t **words, uint64_t *len, uint64_t entry[8]);
+ * next call) are the *LEN words of the shard, a multiple of 8, and ENTRY its line of
+ * the table with offsets from the start of the shard. SEEN_ENOMEM; SEEN_EINVAL if no
+ * salt solves it, which good hashes make impossible. */
+int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits,
+                    unsigned r, uint64_t share, const uint64_t **words, uint64_t *len,
+                    uint64_t entry[8]);
 
 /* Sorts N words that agree in their first BITS bits; SCRATCH has room for N. The result
  * is in A. Returns how many are left when equal ones are removed. */

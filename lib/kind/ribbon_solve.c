@@ -22,14 +22,17 @@ typedef struct item {
 
 struct sn_ribbon_work {
     sn_ribbon_row *rows;
-    item *now, *next;   /* keys of this level and the next */
-    uint32_t *undo;     /* slots taken by the keys of one bucket */
-    uint64_t *words;    /* the shard */
+    item *now, *next; /* keys of this level and the next */
+    uint32_t *undo;   /* slots taken by the keys of one bucket */
+    uint64_t *words;  /* the shard */
     uint64_t rows_cap, items_cap, words_cap;
     uint64_t words_len;
 };
 
-sn_ribbon_work *sn_ribbon_work_new(void) { return calloc(1, sizeof(sn_ribbon_work)); }
+sn_ribbon_work *sn_ribbon_work_new(void)
+{
+    return calloc(1, sizeof(sn_ribbon_work));
+}
 
 void sn_ribbon_work_free(sn_ribbon_work *w)
 {
@@ -43,7 +46,7 @@ void sn_ribbon_work_free(sn_ribbon_work *w)
     free(w);
 }
 
-/* ---- sorting ---------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -86,7 +89,8 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
             from = to;
             to = t;
         }
-        for (uint64_t i = 0; i < n;) { /* from the scratch back, equal prefixes sorted */
+        for (uint64_t i = 0;
+             i < n;) { /* from the scratch back, equal prefixes sorted */
             uint64_t j = i + 1;
             while (j < n && from[j] >> low == from[i] >> low)
                 j++;
@@ -106,10 +110,11 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
     return kept;
 }
 
-/* ---- elimination ------------------------------------------------------------------- */
+/* ---- elimination ----------------------------------------------------------------- */
 
-/* Puts one row in; returns its slot or UINT64_MAX if it depends on those that are in. */
-static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset, uint64_t print)
+/* Puts one row in; returns its slot, or UINT64_MAX if it depends on those in. */
+static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset,
+                           uint64_t print)
 {
     for (;;) {
         sn_ribbon_row *r = rows + slot;
@@ -130,8 +135,8 @@ static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset, 
 /* The N keys of w->now, by place, into a level of SEGMENTS; those that are bumped go to
  * w->next, and the codes of buckets to META, unless it is NULL: then the level is the
  * last. Returns how many were bumped; in a last level, how many did not fit. */
-static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments, unsigned bits,
-                          uint64_t salt, uint64_t *meta)
+static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
+                          unsigned bits, uint64_t salt, uint64_t *meta)
 {
     uint64_t bumped = 0, slots = segments << 6;
     for (uint64_t i = 0; i < n;) {
@@ -153,8 +158,8 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments, unsi
             while (sn_ribbon_threshold(code) <= (pos & 127))
                 code++;
             first = j + 1;
-            while (first < end &&
-                   (sn_mulhi(w->now[first].place, slots) & 127) < sn_ribbon_threshold(code)) {
+            while (first < end && (sn_mulhi(w->now[first].place, slots) & 127) <
+                                      sn_ribbon_threshold(code)) {
                 w->rows[w->undo[--in]] = (sn_ribbon_row){ 0, 0 };
                 first++;
             }
@@ -189,7 +194,7 @@ void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_
     }
 }
 
-/* ---- a shard ----------------------------------------------------------------------- */
+/* ---- a shard --------------------------------------------------------------------- */
 
 /* Room for N of ELEMENT bytes, contents kept. */
 static bool room(void *array, uint64_t *cap, uint64_t n, size_t element)
@@ -221,13 +226,14 @@ static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
 /* One level. Its keys are w->now; afterwards w->now are the bumped ones, in the order
  * of the next level. Returns how many they are, or a negative code; 1 in the last level
  * means that it did not fit. */
-static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level, uint64_t segments,
-                        unsigned bits, unsigned r, uint64_t share, uint64_t salt,
-                        uint64_t entry[8])
+static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
+                        uint64_t segments, unsigned bits, unsigned r, uint64_t share,
+                        uint64_t salt, uint64_t entry[8])
 {
     static sn_ribbon_fill *fill; /* the same whoever writes it first */
     bool last = level == SN_RIBBON_LEVELS;
-    uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0, start = w->words_len;
+    uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0,
+             start = w->words_len;
     uint64_t slots = (segments + 1) * 64;
     if (slots >> 32)
         return sn_fail(SEEN_ETOOBIG, "a shard of %llu keys is too large",
@@ -240,7 +246,8 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level, uint64_t 
         !more_words(w, sn_ribbon_slots(segments, wide, r), &at))
         return SEEN_ENOMEM;
     memset(w->rows, 0, slots * sizeof *w->rows);
-    uint64_t bumped = eliminate(w, n, segments, bits, salt, last ? NULL : w->words + meta);
+    uint64_t bumped =
+        eliminate(w, n, segments, bits, salt, last ? NULL : w->words + meta);
     if (last && bumped) {
         w->words_len = start;
         return 1;
@@ -284,9 +291,9 @@ static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned 
         qsort(w->now, n, sizeof *w->now, compare_items);
 }
 
-/* All levels with one salt. 0, a negative code, or 1 if another salt should be tried. */
-static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits, unsigned r,
-                   uint64_t share, uint64_t salt, uint64_t entry[8])
+/* All levels with one salt: 0, a negative code, or 1 if another should be tried. */
+static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits,
+                   unsigned r, uint64_t share, uint64_t salt, uint64_t entry[8])
 {
     int64_t left = (int64_t)n;
     w->words_len = 0;
@@ -295,11 +302,12 @@ static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bi
     entry[6] = salt;
     for (uint64_t i = 0; i < n; i++)
         w->now[i].M = sn_ribbon_salted(m[i], salt);
-    for (unsigned level = 1; level < SN_RIBBON_LEVELS && left >= SN_RIBBON_FEW; level++) {
+    for (unsigned level = 1; level < SN_RIBBON_LEVELS && left >= SN_RIBBON_FEW;
+         level++) {
         uint64_t before = (uint64_t)left;
         place_items(w, before, level, bits, salt);
-        left = level_of(w, before, level, sn_ribbon_segments(before, false), bits, r, share,
-                        salt, entry);
+        left = level_of(w, before, level, sn_ribbon_segments(before, false), bits, r,
+                        share, salt, entry);
         if (left < 0)
             return (int)left;
         if ((uint64_t)left > before / 4)
@@ -316,14 +324,16 @@ static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bi
     return left < 0 ? (int)left : left > 0;
 }
 
-int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits, unsigned r,
-                    uint64_t share, const uint64_t **words, uint64_t *len, uint64_t entry[8])
+int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits,
+                    unsigned r, uint64_t share, const uint64_t **words, uint64_t *len,
+                    uint64_t entry[8])
 {
     uint64_t cap = w->items_cap, same = cap, undo = cap;
     if (!room(&w->now, &cap, n, sizeof *w->now) ||
         !room(&w->next, &same, n, sizeof *w->next) ||
         !room(&w->undo, &undo, n, sizeof *w->undo))
-        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys", (unsigned long long)n);
+        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys",
+                       (unsigned long long)n);
     w->items_cap = cap;
     int rc = 1;
     for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
@@ -337,7 +347,8 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
         return rc;
     uint64_t at;
     if (!more_words(w, -w->words_len & 7, &at))
-        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys", (unsigned long long)n);
+        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys",
+                       (unsigned long long)n);
     entry[7] = n;
     *words = w->words;
     *len = w->words_len;

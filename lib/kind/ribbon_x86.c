@@ -27,8 +27,8 @@ INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
 
 /* ---- AVX-512 with a population count of words ----------------------------------- */
 
-#define T512                                                                            \
-    __attribute__((                                                                     \
+#define T512                                                                           \
+    __attribute__((                                                                    \
         target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
 T512 INLINE bool match512(const sn_ribbon_spot *s)
@@ -38,9 +38,9 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
     for (; j + 8 <= s->used; j += 8) {
         __m512i a = _mm512_loadu_si512(s->at + 8 * j);
         __m512i b = _mm512_loadu_si512(s->at + 8 * (s->stride + j));
-        __m512i x = _mm512_xor_si512(
-            _mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
-            _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
+        __m512i x =
+            _mm512_xor_si512(_mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
+                             _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
         value |= (uint64_t)_mm512_test_epi64_mask(_mm512_popcnt_epi64(x),
                                                   _mm512_set1_epi64(1))
                  << j;
@@ -49,9 +49,9 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
             (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
-        __m256i x = _mm256_xor_si256(
-            _mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
-            _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
+        __m256i x =
+            _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
+                             _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
         value |= (uint64_t)_mm256_test_epi64_mask(_mm256_popcnt_epi64(x),
                                                   _mm256_set1_epi64x(1))
                  << j;
@@ -74,7 +74,10 @@ T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *fo
         SN_RIBBON_ASK(l, h, n, found, match512);
 }
 
-T512 static bool one512(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match512); }
+T512 static bool one512(const sn_layer *l, uint64_t h)
+{
+    SN_RIBBON_ONE(l, h, match512);
+}
 
 /* Up to eight bits a slot in one register of windows. */
 T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
@@ -103,7 +106,7 @@ T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t 
     }
 }
 
-/* ---- AVX2 ---------------------------------------------------------------------------- */
+/* ---- AVX2 ------------------------------------------------------------------------ */
 
 #define T256 __attribute__((target("avx2,bmi2,popcnt")))
 
@@ -116,9 +119,9 @@ T256 INLINE bool match256(const sn_ribbon_spot *s)
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
             (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
-        __m256i x = _mm256_xor_si256(
-            _mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
-            _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
+        __m256i x =
+            _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
+                             _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
         x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 32));
         x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 16));
         x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 8));
@@ -135,13 +138,18 @@ T256 static void has256(const sn_layer *l, const uint64_t *h, size_t n, bool *fo
     SN_RIBBON_ASK(l, h, n, found, match256);
 }
 
-T256 static bool one256(const sn_layer *l, uint64_t h) { SN_RIBBON_ONE(l, h, match256); }
+T256 static bool one256(const sn_layer *l, uint64_t h)
+{
+    SN_RIBBON_ONE(l, h, match256);
+}
 
 const sn_twin *sn_ribbon_x86(enum sn_simd simd)
 {
-    static const sn_twin twin512 = { .touch = sn_ribbon_touch, .has = has512,
+    static const sn_twin twin512 = { .touch = sn_ribbon_touch,
+                                     .has = has512,
                                      .has_one = one512 };
-    static const sn_twin twin256 = { .touch = sn_ribbon_touch, .has = has256,
+    static const sn_twin twin256 = { .touch = sn_ribbon_touch,
+                                     .has = has256,
                                      .has_one = one256 };
     if (simd == SN_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
         return &twin512;
@@ -158,5 +166,8 @@ const sn_twin *sn_ribbon_x86(enum sn_simd simd)
     (void)simd;
     return NULL;
 }
-sn_ribbon_fill *sn_ribbon_fill_x86(void) { return NULL; }
+sn_ribbon_fill *sn_ribbon_fill_x86(void)
+{
+    return NULL;
+}
 #endif

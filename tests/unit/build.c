@@ -70,8 +70,12 @@ static void on_disk(void)
     feed(b, 0, N);
     int rc = seen_builder_finish(b, &f);
     seen_builder_free(b);
-    spec = (seen_build_spec){ .error = 0.01, .seed = 3, .tmp = dir, .work = 64 << 20,
-                              .threads = 2, .progress = watch };
+    spec = (seen_build_spec){ .error = 0.01,
+                              .seed = 3,
+                              .tmp = dir,
+                              .work = 64 << 20,
+                              .threads = 2,
+                              .progress = watch };
     ok(rc == 0 && seen_builder_new(&spec, &b) == 0, "a builder with little memory");
     feed(b, N / 2, N / 2);
     feed(b, 0, N); /* half of them twice */
@@ -88,9 +92,11 @@ static void on_disk(void)
         wrong += seen_has_u64(g, N + i);
     ok(seen_added(f) == N && seen_added(g) == N && lost == 0,
        "%d distinct keys are in the filter, all found", N);
-    ok(wrong > 9000 && wrong < 10700, "%.4f of absent ones are, too", (double)wrong / 1e6);
+    ok(wrong > 9000 && wrong < 10700, "%.4f of absent ones are, too",
+       (double)wrong / 1e6);
     double grew = (double)seen_bytes(g) / (double)seen_bytes(f);
-    ok(grew > 0.99 && grew < 1.01, "and it is as large as one built in memory (%.4f)", grew);
+    ok(grew > 0.99 && grew < 1.01, "and it is as large as one built in memory (%.4f)",
+       grew);
     seen_free(f);
     seen_free(g);
 }
@@ -185,7 +191,9 @@ static void repeated(void)
     int rc = 0;
     for (int kind = 0; kind < 3; kind++) {
         static uint64_t same[1000];
-        seen_build_spec spec = { .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000 };
+        seen_build_spec spec = {
+            .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000
+        };
         seen_builder_new(&spec, &b);
         for (int i = 0; i < 1000; i++)
             same[i] = seen_hash_seeded(9, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
@@ -198,7 +206,8 @@ static void repeated(void)
     }
     bool equal[3] = { false };
     for (int i = 1; i < 3; i++)
-        equal[i] = f[0] && f[i] && seen_added(f[i]) == N && seen_bytes(f[i]) == seen_bytes(f[0]) &&
+        equal[i] = f[0] && f[i] && seen_added(f[i]) == N &&
+                   seen_bytes(f[i]) == seen_bytes(f[0]) &&
                    memcmp(f[i]->layer->body, f[0]->layer->body, seen_bytes(f[0])) == 0;
     ok(rc == 0 && equal[1], "a key six million times counts once");
     ok(rc == 0 && equal[2], "so do a million keys, six times each");
@@ -210,7 +219,8 @@ static void repeated(void)
 static void from_set(void)
 {
     enum { N = 50000 };
-    seen_spec set = { .kind = SEEN_SET, .seed = 4 }, small = { .kind = SEEN_RIBBON, .error = 0.004 };
+    seen_spec set = { .kind = SEEN_SET, .seed = 4 },
+              small = { .kind = SEEN_RIBBON, .error = 0.004 };
     seen_filter *f, *g = NULL;
     seen_new(&set, &f);
     for (uint64_t i = 0; i < N; i++)

@@ -10,7 +10,10 @@
 
 static const seen_allocator sys;
 
-static uint64_t key(uint64_t i) { return sn_hash(7, &i, 8); }
+static uint64_t key(uint64_t i)
+{
+    return sn_hash(7, &i, 8);
+}
 
 static sn_layer make(uint32_t k, double n, double p)
 {
@@ -23,7 +26,10 @@ static sn_layer make(uint32_t k, double n, double p)
     return l;
 }
 
-static void drop(sn_layer *l) { sn_body_free(&sys, l->body, l->len); }
+static void drop(sn_layer *l)
+{
+    sn_body_free(&sys, l->body, l->len);
+}
 
 static bool add(sn_layer *l, uint64_t h)
 {
@@ -96,7 +102,8 @@ static void sizes(void)
                     found &= has(&l, key(base + j));
                 drop(&l);
             }
-        ok(all, "cuckoo%u takes as many keys as it was made for, 1 to 30000", widths[w]);
+        ok(all, "cuckoo%u takes as many keys as it was made for, 1 to 30000",
+           widths[w]);
         ok(found, "and finds every one");
     }
 }
@@ -137,8 +144,8 @@ static void rates(void)
         ok(all && near(got, p, (double)absent), "cuckoo%u errs %.3g, predicted %.3g",
            widths[w], got, p);
         double bits = 8.0 * (double)l.len / (double)n, ratio = bits / -log2(p);
-        ok(widths[w] != 16 || ratio <= 1.25, "%.2f bits a key, %.3f of the least possible",
-           bits, ratio);
+        ok(widths[w] != 16 || ratio <= 1.25,
+           "%.2f bits a key, %.3f of the least possible", bits, ratio);
         sn_measure m;
         sn_cuckoo.measure(&l, &m);
         ok(fabs(m.keys - (double)n) < 1 && fabs(m.error - p) < p / 1000,
@@ -163,7 +170,8 @@ static void generations(void)
     for (uint64_t i = 0; i < n; i++)
         found &= has(&l, key(10 * n + i));
     double p = sn_cuckoo.error_at(&l.shape, (double)n), got = measured(&l, 1 << 22);
-    ok(all && gone && found, "ten generations of %d keys come and go, none is lost", (int)n);
+    ok(all && gone && found, "ten generations of %d keys come and go, none is lost",
+       (int)n);
     ok(near(got, p, 1 << 22), "then the error is %.4g, as predicted %.4g", got, p);
     ok(l.added == n && sn_le64(l.body) == n, "and %d keys are counted", (int)n);
     for (uint64_t i = 0; i < n; i++)
@@ -206,8 +214,8 @@ static void storm(unsigned k, int most)
     for (uint64_t id = 0; id < KEYS; id++)
         left += (uint64_t)copies[id];
     ok(lost == 0,
-       "cuckoo%u: up to %d copies of a key come and go, no key with one left is denied", k,
-       most);
+       "cuckoo%u: up to %d copies of a key come and go, no key with one left is denied",
+       k, most);
     if (most <= 3)
         ok(refused == 0 && l.added == left, "and %d copies are counted", (int)left);
     drop(&l);
@@ -230,7 +238,8 @@ static void family(void)
         l[i].body = sn_body_alloc(&sys, l[i].len);
         l[i].twin = sn_cuckoo.twin(&l[i].shape, SN_SCALAR, false);
     }
-    ok(sizes_right, "further layers double the first one's buckets, with more bits if need be");
+    ok(sizes_right,
+       "further layers double the first one's buckets, with more bits if need be");
     int newest = 0, live = 0;
     uint64_t x = 11, lost = 0, missed = 0;
     for (int step = 0; step < 1000000; step++) {
@@ -247,7 +256,8 @@ static void family(void)
             if (l[newest].added >= (uint64_t)2000 << newest && newest < LAYERS - 1)
                 newest++;
             int at = newest;
-            for (; at >= 0 && !(l[at].added < (uint64_t)2000 << at && add(&l[at], key(id)));)
+            for (; at >= 0 &&
+                   !(l[at].added < (uint64_t)2000 << at && add(&l[at], key(id)));)
                 at--;
             in[id] = at >= 0;
             live += at >= 0;
@@ -298,7 +308,8 @@ static void extremes(void)
     ok(sn_cuckoo.check(&l) == SEEN_EFORMAT, "a stash that claims too much is refused");
     sn_put32(l.body + 8, 16);
     sn_put64(l.body + 64, l.shape.units);
-    ok(sn_cuckoo.check(&l) == SEEN_EFORMAT, "a stashed key outside the buckets is refused");
+    ok(sn_cuckoo.check(&l) == SEEN_EFORMAT,
+       "a stashed key outside the buckets is refused");
     drop(&l);
 
     sn_shape s = { .k = 13, .units = 1 };
@@ -337,7 +348,8 @@ static void handle(void)
         wrong += seen_has_u64(f, ((uint64_t)1 << 40) + i);
     double got = (double)wrong / (double)absent;
     ok(got < 0.01 && near(got, seen_error_predicted(f), (double)absent),
-       "the error of all layers is %.4f, below the promised 0.01 and as predicted", got);
+       "the error of all layers is %.4f, below the promised 0.01 and as predicted",
+       got);
 
     char path[] = "/tmp/seen-cuckoo-XXXXXX";
     int fd = mkstemp(path);
@@ -353,9 +365,11 @@ static void handle(void)
        "each key removed once: those added twice are still there");
     for (uint64_t i = 0; i < n; i += 100)
         removed &= seen_remove(g, &i, 8) == 1;
-    ok(removed && seen_added(g) == 0 && seen_remove(g, &n, 8) == 0, "then none is left");
+    ok(removed && seen_added(g) == 0 && seen_remove(g, &n, 8) == 0,
+       "then none is left");
     seen_get_stats(g, &st);
-    ok(st.removes_missed == 1 && st.bits_set == 0, "and one remove too many is counted");
+    ok(st.removes_missed == 1 && st.bits_set == 0,
+       "and one remove too many is counted");
     seen_free(f);
     seen_free(g);
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static uint64_t key(uint64_t i) { return sn_hash(7, &i, 8); }
+static uint64_t key(uint64_t i)
+{
+    return sn_hash(7, &i, 8);
+}
 
 /* A ribbon of the N hashes at H. */
 static seen_filter *build(const uint64_t *h, size_t n, double error, unsigned threads)
@@ -60,8 +63,12 @@ static uint64_t absent[ABSENT];
 
 static void any_set(void)
 {
-    static const size_t sizes[] = { 0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 2000, 100000 };
-    static const double errors[] = { 0.9, 0.5, 0.3, 0.25, 0.1, 0.01, 0.003, 1e-4, 1e-9 };
+    static const size_t sizes[] = {
+        0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 2000, 100000
+    };
+    static const double errors[] = {
+        0.9, 0.5, 0.3, 0.25, 0.1, 0.01, 0.003, 1e-4, 1e-9
+    };
     static uint64_t h[100000];
     for (size_t i = 0; i < 100000; i++)
         h[i] = key(i);
@@ -81,7 +88,7 @@ static void any_set(void)
             rate &= p <= errors[e] * 1.0001 &&
                     (n < 2000 ? got < 3 * errors[e] + 1e-5
                               : got < p + 6 * sigma + 1e-6 &&
-                                (n < 100000 || got > p * 0.995 - 6 * sigma));
+                                    (n < 100000 || got > p * 0.995 - 6 * sigma));
             seen_free(f);
         }
         ok(found, "error %g: every key of 0, 1, 2, 63 ... 100000 is found", errors[e]);
@@ -131,7 +138,8 @@ static void hostile_hashes(void)
         right &= unmix(sn_remix(key(i))) == key(i);
     ok(right, "(remix is undone)");
     static const char *const name[] = { "small integers", "integers far apart",
-                                        "one prefix of 40 bits", "one suffix of 40 bits" };
+                                        "one prefix of 40 bits",
+                                        "one suffix of 40 bits" };
     for (int kind = 0; kind < 4; kind++) {
         for (uint64_t i = 0; i < N; i++)
             h[i] = kind == 0   ? i
@@ -156,12 +164,13 @@ static void size_and_speed(void)
         double per_key = 8.0 * (double)seen_bytes(f) / N, ratio = per_key / bits;
         ok(near(got, ldexp(1, -bits), ABSENT) && count(f, h, N) == N &&
                ratio <= (bits == 8 ? 1.01 : 1.03),
-           "%d bits: a million keys take %.3f bits each, %.4f of the least; error %.4f", bits,
-           per_key, ratio, got);
+           "%d bits: a million keys take %.3f bits each, %.4f of the least; error %.4f",
+           bits, per_key, ratio, got);
         sn_shape s = { .kind = SEEN_RIBBON };
         sn_ribbon.shape_for(&s, N, ldexp(1, -bits));
         double planned = (double)sn_ribbon.body_len(&s), is = (double)seen_bytes(f);
-        ok(fabs(planned - is) < is / 500, "planned were %.0f bytes, it has %.0f", planned, is);
+        ok(fabs(planned - is) < is / 500, "planned were %.0f bytes, it has %.0f",
+           planned, is);
         seen_free(f);
     }
     free(h);
@@ -214,8 +223,8 @@ static void budgets(void)
     seen_filter *f = NULL;
     seen_builder_new(&spec, &b);
     seen_builder_add_hashes(b, h, N);
-    ok(seen_builder_finish(b, &f) == SEEN_EINVAL && !f, "a budget too small is refused: %s",
-       seen_reason());
+    ok(seen_builder_finish(b, &f) == SEEN_EINVAL && !f,
+       "a budget too small is refused: %s", seen_reason());
     ok(seen_builder_finish(b, &f) < 0 && seen_builder_add_hashes(b, h, 1) < 0,
        "a builder is used once");
     seen_builder_free(b);
@@ -239,7 +248,8 @@ static void hostile_bodies(void)
             x = sn_remix(x);
             uint8_t *word = table + (x & 56);
             x = sn_remix(x);
-            sn_put64(word, x & 1 ? x >> (x >> 8 & 63) : sn_le64(word) ^ (uint64_t)1 << (x >> 58));
+            sn_put64(word, x & 1 ? x >> (x >> 8 & 63)
+                                 : sn_le64(word) ^ (uint64_t)1 << (x >> 58));
         }
         if (sn_ribbon.check(&l) < 0) {
             refused++;
@@ -248,21 +258,25 @@ static void hostile_bodies(void)
             for (int s = 0; s < SN_SIMDS; s++)
                 if (sn_simd_runs((enum sn_simd)s)) {
                     sn_ribbon_touch(&l, h, 200);
-                    sn_ribbon.twin(&l.shape, (enum sn_simd)s, false)->has(&l, h, 200, found);
+                    sn_ribbon.twin(&l.shape, (enum sn_simd)s, false)
+                        ->has(&l, h, 200, found);
                 }
             asked++;
         }
         free(l.body);
     }
-    ok(refused > 1000 && asked > 1000, "of 20000 damaged tables %d are refused, the others "
-       "harmless", (int)refused);
+    ok(refused > 1000 && asked > 1000,
+       "of 20000 damaged tables %d are refused, the others "
+       "harmless",
+       (int)refused);
     sn_shape s = { .kind = SEEN_RIBBON, .k = 33, .units = 1, .own = { 64 } };
     ok(sn_ribbon.body_len(&s) == 0, "33 bits are refused");
     s = (sn_shape){ .k = 8, .units = 3, .own = { 64 } };
     ok(sn_ribbon.body_len(&s) == 0, "three shards are refused");
     s = (sn_shape){ .k = 8, .units = 16, .own = { 64 } };
     ok(sn_ribbon.body_len(&s) == 0, "a body shorter than its table is refused");
-    ok(seen_add_u64(f, 1) == SEEN_EKIND && seen_remove_hash(f, 1) < 0 && seen_clear(f) < 0,
+    ok(seen_add_u64(f, 1) == SEEN_EKIND && seen_remove_hash(f, 1) < 0 &&
+           seen_clear(f) < 0,
        "a ribbon cannot be changed");
     seen_free(f);
 }
