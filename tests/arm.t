@@ -7,7 +7,7 @@ command -v $cc >/dev/null && command -v qemu-aarch64 >/dev/null || {
     echo "1..0 # SKIP no cross compiler or qemu for ARM"
     exit 0
 }
-echo 1..4
+echo 1..5
 b=build/arm
 mkdir -p $b
 # xxhash.h is one header and the same for every machine.
@@ -17,7 +17,7 @@ make -s -j2 CC=$cc BUILD=$b CFLAGS="-O2 -I$b/inc" $b/libseen.a >$b/log 2>&1 || {
     cat $b/log >&2
     exit 1
 }
-for t in twins vectors filter foreign_golden; do
+for t in twins vectors vectors_static filter foreign_golden; do
     n=$((${n:-0} + 1))
     if $cc -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off -static -Iinclude -Ilib -Itests -I$b/inc \
         -o $b/$t tests/unit/$t.c $b/libseen.a -lm -lpthread >$b/log 2>&1 &&
