@@ -346,6 +346,18 @@ static bool has_token(const char *v, size_t n, const char *word)
     return false;
 }
 
+/* Digits and nothing else; the field does not end with a NUL. */
+static bool read_length(const char *v, size_t n, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] < '0' || v[i] > '9')
+            return false;
+        *out = *out * 10 + (uint64_t)(v[i] - '0');
+    }
+    return n > 0 && n <= 18;
+}
+
 /* Reads the framing out of a complete head; false if it makes no sense. */
 static bool read_framing(conn *k)
 {
@@ -364,16 +376,12 @@ static bool read_framing(conn *k)
     k->framing = BY_CLOSE;
     from = 0;
     if ((v = fetch_field(&f->head, "content-length", &n, &from))) {
-        char *end, text[32];
-        if (n >= sizeof text || !n || v[0] < '0' || v[0] > '9')
+        uint64_t again = 0;
+        if (!read_length(v, n, &k->left))
             return false;
-        memcpy(text, v, n);
-        text[n] = 0;
-        errno = 0;
-        k->left = strtoull(text, &end, 10);
-        const char *again = fetch_field(&f->head, "content-length", &n, &from);
-        if (*end || errno || (again && strtoull(again, NULL, 10) != k->left))
-            return false;
+        while ((v = fetch_field(&f->head, "content-length", &n, &from)))
+            if (!read_length(v, n, &again) || again != k->left)
+                return false;
         k->framing = k->left ? BY_LENGTH : NOTHING;
     }
     from = 0;
