@@ -254,13 +254,16 @@ begin = time.time()
 c("BF.MADD", "w", "once", "again")
 while time.time() - begin < 1.4:
     time.sleep(0.1)
-same(c("BF.MEXISTS", "w", "once", "again"), [1, 1], "what was added within it is there")
-same(c("BF.ADD", "w", "again"), 0, "what is added again was there")
+# A machine that stalls may be too late for the next two: then they say nothing.
+got = c("BF.MEXISTS", "w", "once", "again")
+ok(got == [1, 1] or time.time() - begin > 1.9, "what was added within it is there", got)
 again = time.time()
+got = c("BF.ADD", "w", "again")
+ok(got == 0 or time.time() - begin > 1.9, "what is added again was there", got)
 while time.time() - begin < 2.6:
     time.sleep(0.05)
-if time.time() - again < 1.9:
-    same(c("BF.EXISTS", "w", "again"), 1, "and stays for another window")
+got = c("BF.EXISTS", "w", "again")
+ok(got == 1 or time.time() - again > 1.9, "and stays for another window", got)
 same(c("BF.EXISTS", "w", "once"), 0, "the rest is forgotten after a window and a quarter")
 same(c("BF.ADD", "w", "once"), 1, "and is new again")
 size = c("BF.INFO", "w", "SIZE")[0]
