@@ -20,5 +20,5 @@ run() { # name, build folder, make flags, tests...
 }
 mkdir -p build
 run "ASan and UBSan" build/san SAN tests/unit/*.c
-run TSan build/tsan TSAN tests/unit/atomic.c
+run TSan build/tsan TSAN tests/unit/atomic.c tests/unit/build.c
 echo "1..$n"
