@@ -291,51 +291,80 @@ static size_t take(uniq *u, batch *b, rest *r)
     return done;
 }
 
+/* What the steps of a batch share. */
+typedef struct walk {
+    uniq *u;
+    feed *f;
+    rest r;
+    bool enough; /* no more may be taken */
+} walk;
+
+static bool judge(void *ctx, batch *b)
+{
+    walk *w = ctx;
+    uniq *u = w->u;
+    size_t taken = w->enough || kit_stopped ? 0 : take(u, b, &w->r);
+    b->last = taken < b->n && !w->enough && !kit_stopped;
+    if (taken < b->n) {
+        w->enough = true;
+        b->n = taken;
+        b->block.open_end = false;
+    }
+    u->lines += b->n;
+    u->missing += b->missing;
+    b->lines = u->lines;
+    b->memory = store_bytes(u->seen);
+    /* The repeats are copied out before the lines are moved. */
+    if (u->dup.out && b->n)
+        sink_lines(&u->dup, b, true, false);
+    return !w->enough;
+}
+
+static void pack(void *ctx, batch *b)
+{
+    sink_pack(b, ((walk *)ctx)->u->repeated);
+}
+
+static void write_out(void *ctx, batch *b)
+{
+    walk *w = ctx;
+    uniq *u = w->u;
+    sink_packed(&u->out, b);
+    if (b->last)
+        kit_die("stopped before line %llu: more than %.0f distinct lines would be "
+                "expected lost (give a larger -n or -m, or a smaller -e)",
+                (unsigned long long)b->lines + 1, u->max_lost);
+    if (kit_progress_due())
+        kit_progress_show(&(kit_progress){
+            .taken = kit_lines_taken(feed_lines(w->f)),
+            .total = kit_lines_total(feed_lines(w->f)),
+            .lines = b->lines,
+            .distinct = u->repeated ? b->lines - u->out.lines : u->out.lines,
+            .memory = b->memory});
+}
+
+static const feed_steps steps = {judge, pack, write_out};
+
 static void run(uniq *u)
 {
-    rest r = {0};
     feed_spec spec = {.files = u->files,
                       .nfiles = u->nfiles,
                       .keys = u->keys,
                       .hash = u->seen->hashes,
-                      .threads = u->threads};
+                      .threads = u->threads,
+                      .steps = true};
     if (spec.hash)
         spec.seed = seen_seed(u->seen->filter);
-    feed *f = feed_open(&spec);
+    walk w = {.u = u, .f = feed_open(&spec)};
     kit_progress_start(u->quiet);
-    for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-        size_t taken = take(u, b, &r), all = b->n;
-        if (taken < all) {
-            b->n = taken;
-            b->block.open_end = false;
-        }
-        u->lines += b->n;
-        u->missing += b->missing;
-        if (u->dup.out)
-            sink_lines(&u->dup, b, true, false);
-        sink_lines(&u->out, b, u->repeated, true);
-        if (taken < all)
-            kit_die("stopped before line %llu: more than %.0f distinct lines would be "
-                    "expected lost (give a larger -n or -m, or a smaller -e)",
-                    (unsigned long long)u->lines + 1, u->max_lost);
-        if (kit_progress_due())
-            kit_progress_show(&(kit_progress){
-                .taken = kit_lines_taken(feed_lines(f)),
-                .total = kit_lines_total(feed_lines(f)),
-                .lines = u->lines,
-                .distinct = u->repeated ? u->lines - u->out.lines : u->out.lines,
-                .memory = store_bytes(u->seen)});
-        if (kit_stopped)
-            break;
-    }
+    feed_run(w.f, &steps, &w);
     kit_progress_end();
-    if (!kit_stopped)
-        feed_close(f);
-    free(r.key);
-    free(r.hash);
-    free(r.dup);
-    free(r.at);
-    free(r.found);
+    feed_close(w.f);
+    free(w.r.key);
+    free(w.r.hash);
+    free(w.r.dup);
+    free(w.r.at);
+    free(w.r.found);
     u->memory = store_bytes(u->seen);
     for (size_t i = 0; i < u->nagainst; i++)
         u->memory += store_bytes(u->against[i]);

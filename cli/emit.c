@@ -51,31 +51,57 @@ static inline size_t run_end(const bool *flag, size_t i, size_t n, bool value)
     return i;
 }
 
-void sink_lines(sink *s, batch *b, bool want, bool eats)
+void sink_pack(batch *b, bool want)
 {
     const bool *dup = b->dup;
     size_t n = b->n, i = 0;
     char *to = b->block.data;
-    bool open_end = false;
+    b->kept_lines = 0;
+    b->kept_open = false;
     while ((i = run_end(dup, i, n, !want)) < n) {
         size_t j = run_end(dup, i, n, want);
         seen_key span = batch_span(b, i, j);
-        open_end = j == n && b->block.open_end;
-        s->lines += j - i;
-        if (!eats) {
-            sink_bytes(s, span.data, span.len, open_end);
-        } else {
-            if (to != (const char *)span.data)
-                memmove(to, span.data, span.len);
-            to += span.len;
-        }
+        b->kept_open = j == n && b->block.open_end;
+        b->kept_lines += j - i;
+        if (to != (const char *)span.data)
+            memmove(to, span.data, span.len);
+        to += span.len;
         i = j;
     }
-    if (eats)
-        sink_bytes(s, b->block.data, (size_t)(to - b->block.data), open_end);
-    /* Whoever reads us shall see each block when it is done, not when 64 KiB are. */
+    b->kept = b->block.data;
+    b->kept_len = (size_t)(to - b->block.data);
+}
+
+/* Whoever reads us shall see each block when it is done, not when 64 KiB are. */
+static void flush(sink *s)
+{
     if (kit_output_flush(s->out) < 0)
         kit_output_fail(s->out);
+}
+
+void sink_packed(sink *s, const batch *b)
+{
+    s->lines += b->kept_lines;
+    sink_bytes(s, b->kept, b->kept_len, b->kept_open);
+    flush(s);
+}
+
+void sink_lines(sink *s, batch *b, bool want, bool eats)
+{
+    if (eats) {
+        sink_pack(b, want);
+        sink_packed(s, b);
+        return;
+    }
+    size_t n = b->n, i = 0;
+    while ((i = run_end(b->dup, i, n, !want)) < n) {
+        size_t j = run_end(b->dup, i, n, want);
+        seen_key span = batch_span(b, i, j);
+        s->lines += j - i;
+        sink_bytes(s, span.data, span.len, j == n && b->block.open_end);
+        i = j;
+    }
+    flush(s);
 }
 
 void sink_finish(sink *s, bool sync)

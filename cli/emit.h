@@ -19,6 +19,11 @@ sink sink_open(const char *path, int term);
  * a copy. Ends the program if it fails. */
 void sink_lines(sink *s, batch *b, bool want, bool eats);
 
+/* The same in two steps, of which the first needs no order: the lines whose dup[i] is
+ * WANT are put together inside the batch, then written. */
+void sink_pack(batch *b, bool want);
+void sink_packed(sink *s, const batch *b);
+
 /* LEN bytes of whole lines, the last without its terminator if OPEN_END. */
 void sink_bytes(sink *s, const void *p, size_t len, bool open_end);
 

@@ -26,10 +26,16 @@ struct feed {
     size_t next_in, next_out; /* turns */
     pthread_mutex_t reading, state;
     pthread_cond_t changed_free, changed_ready;
-    bool over;    /* nobody reads any more */
-    bool starved; /* the caller waits for the slot whose turn it is */
+    _Atomic bool over; /* nobody reads any more */
+    bool starved;      /* the caller waits for the slot whose turn it is */
     pthread_t helper[MAX_THREADS];
     unsigned helpers;
+
+    /* feed_run: whose turn it is to be judged and to be written */
+    const feed_steps *steps;
+    void *ctx;
+    size_t judging, writing;
+    pthread_cond_t changed_turn;
 };
 
 static char *const only_stdin[] = {(char *)"-"};
@@ -142,6 +148,18 @@ static void *help(void *ctx)
     }
 }
 
+static void start_helpers(feed *f, void *(*work)(void *))
+{
+    /* Signals are for the caller. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (unsigned i = 0; i < f->helpers; i++)
+        if (pthread_create(&f->helper[i], NULL, work, f) != 0)
+            kit_die("cannot start a thread");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 feed *feed_open(const feed_spec *spec)
 {
     feed *f = kit_alloc(sizeof *f);
@@ -161,22 +179,17 @@ feed *feed_open(const feed_spec *spec)
     if (f->spec.raw)
         kit_lines_raw(f->lines);
     f->helpers = spec->threads > 1 ? spec->threads - 1 : 0;
-    f->slots = f->helpers ? f->helpers * 2 + 2 : 1;
-    if (f->slots > SLOTS)
+    f->slots = spec->steps ? f->helpers + 1 : f->helpers ? f->helpers * 2 + 2 : 1;
+    if (f->slots > SLOTS && !spec->steps)
         f->slots = SLOTS;
     f->slot = kit_alloc(f->slots * sizeof *f->slot);
     pthread_mutex_init(&f->reading, NULL);
     pthread_mutex_init(&f->state, NULL);
     pthread_cond_init(&f->changed_free, NULL);
     pthread_cond_init(&f->changed_ready, NULL);
-    /* Signals are for the caller. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    for (unsigned i = 0; i < f->helpers; i++)
-        if (pthread_create(&f->helper[i], NULL, help, f) != 0)
-            kit_die("cannot start a thread");
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_cond_init(&f->changed_turn, NULL);
+    if (!spec->steps)
+        start_helpers(f, help);
     return f;
 }
 
@@ -221,6 +234,68 @@ batch *feed_next(feed *f)
     if (f->failed && !f->keep_errors)
         kit_die("%s", kit_lines_error(f->lines));
     return NULL;
+}
+
+/* ---- all steps in one thread --------------------------------------------------------
+ */
+
+static void wait_turn(feed *f, const size_t *whose, size_t turn)
+{
+    pthread_mutex_lock(&f->state);
+    while (*whose != turn)
+        pthread_cond_wait(&f->changed_turn, &f->state);
+    pthread_mutex_unlock(&f->state);
+}
+
+static void next_turn(feed *f, size_t *whose)
+{
+    pthread_mutex_lock(&f->state);
+    ++*whose;
+    pthread_cond_broadcast(&f->changed_turn);
+    pthread_mutex_unlock(&f->state);
+}
+
+static void *walk(void *ctx)
+{
+    feed *f = ctx;
+    pthread_mutex_lock(&f->state);
+    batch *b = f->slot + f->next_out++;
+    pthread_mutex_unlock(&f->state);
+    for (;;) {
+        pthread_mutex_lock(&f->reading);
+        int rc = f->over ? 0 : kit_lines_next(f->lines, &b->block);
+        if (rc <= 0) {
+            f->over = true;
+            f->failed |= rc < 0;
+            pthread_mutex_unlock(&f->reading);
+            return NULL;
+        }
+        size_t turn = f->next_in++;
+        pthread_mutex_unlock(&f->reading);
+        prepare(f, b);
+        wait_turn(f, &f->judging, turn);
+        /* Blocks that others hold already are judged too, and must say the same. */
+        if (!f->steps->judge(f->ctx, b))
+            f->over = true;
+        next_turn(f, &f->judging);
+        f->steps->pack(f->ctx, b);
+        wait_turn(f, &f->writing, turn);
+        f->steps->write(f->ctx, b);
+        next_turn(f, &f->writing);
+    }
+}
+
+void feed_run(feed *f, const feed_steps *steps, void *ctx)
+{
+    f->steps = steps;
+    f->ctx = ctx;
+    start_helpers(f, walk);
+    walk(f);
+    for (unsigned i = 0; i < f->helpers; i++)
+        pthread_join(f->helper[i], NULL);
+    f->helpers = 0;
+    if (f->failed && !f->keep_errors)
+        kit_die("%s", kit_lines_error(f->lines));
 }
 
 void feed_done(feed *f, batch *b)

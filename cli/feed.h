@@ -24,6 +24,13 @@ typedef struct batch {
     arena words;
     int state;
     bool prepared;
+
+    /* for the owner's steps */
+    char *kept; /* lines to be written, put together by sink_pack */
+    size_t kept_len, kept_lines;
+    bool kept_open;
+    bool last;              /* JUDGE took only a part of it, and no more will come */
+    uint64_t lines, memory; /* as they were when it was judged */
 } batch;
 
 typedef struct feed_spec {
@@ -34,6 +41,7 @@ typedef struct feed_spec {
     bool hash; /* with SEED */
     uint64_t seed;
     unsigned threads; /* 0 and 1: none besides the caller */
+    bool steps;       /* for feed_run, not feed_next */
 } feed_spec;
 
 typedef struct feed feed;
@@ -50,6 +58,17 @@ const char *feed_error(const feed *f);
 /* Gives the batch from feed_next back; its memory will be used again. */
 void feed_done(feed *f, batch *b);
 void feed_close(feed *f);
+
+/* The other way: each thread takes a block through all steps, so that its bytes stay in
+ * one core's cache. JUDGE and WRITE see the batches one at a time and in order, from
+ * whichever thread; PACK is done between them, several at once. When JUDGE returns
+ * false its batch is the last. */
+typedef struct feed_steps {
+    bool (*judge)(void *ctx, batch *b);
+    void (*pack)(void *ctx, batch *b);
+    void (*write)(void *ctx, batch *b);
+} feed_steps;
+void feed_run(feed *f, const feed_steps *steps, void *ctx);
 
 /* The hash of a key as batches have it. */
 uint64_t feed_hash(uint64_t seed, seen_key key);

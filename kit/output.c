@@ -270,6 +270,10 @@ static void fail(const char *name, int error)
 {
     if (error == EPIPE) {
         kit_temp_remove();
+        sigset_t pipe_only;
+        sigemptyset(&pipe_only);
+        sigaddset(&pipe_only, SIGPIPE);
+        pthread_sigmask(SIG_UNBLOCK, &pipe_only, NULL);
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
         _exit(2);

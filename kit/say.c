@@ -3,6 +3,7 @@
 #include "say.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,9 @@ void kit_warn(const char *fmt, ...)
 
 void kit_die(const char *fmt, ...)
 {
+    static atomic_flag dying = ATOMIC_FLAG_INIT;
+    while (atomic_flag_test_and_set(&dying)) /* another thread is leaving already */
+        pause();
     va_list ap;
     va_start(ap, fmt);
     say(fmt, ap);

@@ -49,8 +49,11 @@ print "# $killed killed, $finished finished\n";
 printf "%sok 1 - of %d distinct lines none was lost over %d runs\n",
     @missing ? 'not ' : '', scalar keys %distinct, $rounds;
 printf "%sok 2 - the state was whole after every run\n", $state_bad ? 'not ' : '';
+# A file has no name until it is whole; killed in the instant between its naming and its
+# renaming, a whole file may stay beside the state.
 my @left = grep { !/^(in|out|state|verify\.log)$/ } glob '*';
-printf "%sok 3 - killed runs leave nothing behind\n", @left ? 'not ' : '';
-print "# @left\n" if @left;
+my @parts = grep { system("seen verify $_ >verify.log 2>&1") != 0 } @left;
+printf "%sok 3 - killed runs leave no parts of files behind\n", @parts ? 'not ' : '';
+print "# left: @left\n" if @left;
 print "1..3\n";
-exit(@missing || $state_bad || @left ? 1 : 0);
+exit(@missing || $state_bad || @parts ? 1 : 0);
