@@ -173,6 +173,9 @@ static int demo_main(const kit_command *self, int argc, char **argv)
     } else {
         printf("\n(no awk here to compare with)\n");
     }
+    printf(
+        "(The memory of -x counts pages of the file itself, which the system can take "
+        "back.)\n");
     fclose(f);
     return 0;
 }
