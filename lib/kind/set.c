@@ -167,15 +167,28 @@ static void place(sn_layer *l, uint64_t word)
     }
 }
 
-enum { HEAD = 4096 };
+/* The first bucket from which on every key lies between its home and twice its home:
+ * the first few dozen hold keys pushed further, or around the end, and more only if
+ * somebody chose the keys. */
+static uint64_t head_of(const sn_layer *l)
+{
+    uint64_t units = l->shape.units;
+    for (uint64_t b = units; b-- > 0;)
+        for (int i = 0; i < SN_SET_SLOTS; i++) {
+            uint64_t word = sn_set_bucket(l, b)[i];
+            uint64_t home = sn_set_home(sn_swap64(word), units);
+            if (word && (home > b || 2 * home < b))
+                return b + 1;
+        }
+    return 1;
+}
 
-/* Doubles in place, from the top down. Old bucket J goes to 2 x home, which is above J
- * unless its key was pushed on by J / 2 buckets; nobody is pushed that far behind the
- * first few thousand (in a file made by malice a key may get lost, and nothing else),
- * and those are set aside. */
+/* Doubles in place, from the top down: the keys of old bucket J go to 2 x home or what
+ * follows, which is J or above and has been emptied. Those of the head, for which this
+ * does not hold, are set aside. */
 static int grow(sn_layer *l, const seen_allocator *a)
 {
-    uint64_t old = l->shape.units, head = old < HEAD ? old : HEAD;
+    uint64_t old = l->shape.units, head = head_of(l);
     if (old > SN_MAX_BYTES / 128)
         return sn_fail(SEEN_ETOOBIG, "the set cannot grow beyond %llu bytes",
                        (unsigned long long)l->len);
@@ -218,9 +231,12 @@ static int each_hash(const sn_layer *l, int (*fn)(void *, const uint64_t *, size
     for (uint64_t b = 0; b < l->shape.units; b++) {
         const uint64_t *w = sn_set_bucket(l, b);
         for (int i = 0; i < SN_SET_SLOTS; i++)
-            if (w[i])
+            if (w[i]) {
                 batch[n++] = sn_swap64(w[i]);
-        if (n > 512 - SN_SET_SLOTS) {
+                if (batch[n - 1] == sn_set_tag(0)) /* which of the two, nobody knows */
+                    batch[n++] = 0;
+            }
+        if (n > 512 - 2 * SN_SET_SLOTS) {
             int rc = fn(ctx, batch, n);
             if (rc < 0)
                 return rc;
@@ -265,12 +281,12 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 /* A count that no table of this size can have would make it grow without end. */
 static int check(const sn_layer *l)
 {
-    uint64_t most = sn_set_most(l->shape.units);
-    return l->added <= most ? 0
-                            : sn_fail(SEEN_EFORMAT, "%llu keys are claimed, there is room "
-                                                    "for %llu",
-                                      (unsigned long long)l->added,
-                                      (unsigned long long)most);
+    uint64_t most = sn_set_most(l->shape.units), cap = l->shape.capacity;
+    return l->added <= most && cap <= most
+               ? 0
+               : sn_fail(SEEN_EFORMAT, "%llu keys are claimed, there is room for %llu",
+                         (unsigned long long)(cap > most ? cap : l->added),
+                         (unsigned long long)most);
 }
 
 const sn_kind sn_set = {

@@ -85,8 +85,52 @@ static void life(enum sn_simd simd, size_t n)
     free(h);
 }
 
+static void add_at(sn_layer *l, uint64_t bucket, uint64_t from, uint64_t n)
+{
+    bool dup;
+    for (uint64_t i = from; i < from + n; i++) {
+        uint64_t h = bucket * (UINT64_MAX / l->shape.units + 1) + i;
+        l->twin->add(l, &h, 1, &dup);
+    }
+}
+
+static uint64_t denied_at(const sn_layer *l, uint64_t of, uint64_t bucket, uint64_t from,
+                          uint64_t n)
+{
+    uint64_t denied = 0;
+    bool found;
+    for (uint64_t i = from; i < from + n; i++) {
+        uint64_t h = bucket * (UINT64_MAX / of + 1) + i;
+        l->twin->has(l, &h, 1, &found);
+        denied += !found;
+    }
+    return denied;
+}
+
+/* Keys chosen to crowd in one place, as anybody can who knows the seed, are pushed
+ * far beyond their homes: doubling must not lose them. */
+static void crowded(void)
+{
+    enum { UNITS = 8192, HOME = 2000, WALL = 4100, WALLS = 200, PUSHED = 2000 };
+    sn_layer l = make(UNITS, sn_simd_best());
+    uint64_t denied = 0;
+    for (uint64_t b = HOME; b < WALL; b++)
+        add_at(&l, b, 1, 8);
+    add_at(&l, WALL, 1, 8 * WALLS);
+    add_at(&l, HOME, 100, PUSHED);
+    add_at(&l, UNITS - 1, 1, 100); /* and around the end */
+    ok(sn_set.grow(&l, &system_memory) == 0, "a set of crowded keys doubles");
+    for (uint64_t b = HOME; b < WALL; b++)
+        denied += denied_at(&l, UNITS, b, 1, 8);
+    denied += denied_at(&l, UNITS, WALL, 1, 8 * WALLS) +
+              denied_at(&l, UNITS, HOME, 100, PUSHED) + denied_at(&l, UNITS, UNITS - 1, 1, 100);
+    ok(denied == 0, "and none of them is lost (%d)", (int)denied);
+    sn_body_free(&system_memory, l.body, l.len);
+}
+
 int main(void)
 {
+    crowded();
     static const size_t sizes[] = {1, 20, 1000, 100000};
     for (int s = SN_SCALAR; s < SN_SIMDS; s++)
         if (sn_simd_runs((enum sn_simd)s))
