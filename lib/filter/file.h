@@ -52,6 +52,9 @@ uint64_t sn_header_len(const seen_filter *f);
 void sn_header_make(const seen_filter *f, uint8_t *header);
 /* The header's own checksum, whatever stands in its sum and dirty fields. */
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len);
+/* The same of a dirty header: also whatever stands in its counts and piece sums, which
+ * a flush may be rewriting. */
+uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers);
 /* Where the piece sums start. */
 static inline uint64_t sn_sums_at(uint32_t layers)
 {

@@ -40,7 +40,12 @@ static int check_preamble(const uint8_t *p, uint64_t len)
                (unsigned long long)file, (unsigned long long)len);
     if (header < SN_PAGE || header > len || header % SN_PAGE)
         REFUSE("header_len %llu does not fit", (unsigned long long)header);
-    if (sn_header_sum(p, header) != sn_le64(p + SN_AT_SUM))
+    uint32_t layers = sn_le32(p + SN_AT_LAYERS);
+    bool fits = layers >= 1 && layers <= SN_MAX_LAYERS && sn_sums_at(layers) <= header;
+    uint64_t sum = sn_le64(p + SN_AT_SUM);
+    bool dirty = sn_le32(p + SN_AT_DIRTY) != 0;
+    if (sn_header_sum(p, header) != sum &&
+        !(dirty && fits && sn_header_sum_dirty(p, layers) == sum))
         return sn_fail(SEEN_EDAMAGED, "the header's checksum does not fit: it was damaged");
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
         REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
@@ -49,8 +54,7 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         REFUSE("hash %u is not known", sn_le32(p + SN_AT_HASH));
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
         REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
-    uint32_t layers = sn_le32(p + SN_AT_LAYERS);
-    if (layers < 1 || layers > SN_MAX_LAYERS || sn_sums_at(layers) > header)
+    if (!fits)
         REFUSE("%u layers do not fit", layers);
     if (!all_zero(p + SN_AT_SUM + 8, SN_PREAMBLE - SN_AT_SUM - 8))
         REFUSE("the reserved bytes of the preamble are not zero");
@@ -119,6 +123,11 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     if (f->kind != f->layer[layers - 1].shape.kind &&
         (layers > 1 || f->layer->shape.kind != SEEN_SET || !sn_unfolds_to(f->kind)))
         REFUSE("kind %d does not go with its layers", (int)f->kind);
+    for (uint32_t i = 0; i < layers; i++)
+        if (f->layer[i].kind != f->layer->kind)
+            REFUSE("layer %u is of another kind than the first", i + 1);
+    if (f->flags & SEEN_ATOMIC && !(f->flags & SEEN_FIXED))
+        REFUSE("atomic adds go with a fixed shape only");
     f->probes = sn_le32(p + SN_AT_PROBES);
     f->dirty = sn_le32(p + SN_AT_DIRTY) != 0;
     for (uint32_t i = 0; i < layers; i++) {

@@ -27,6 +27,24 @@ uint64_t sn_header_sum(const uint8_t *header, uint64_t len)
     return XXH3_64bits_digest(&s);
 }
 
+uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers)
+{
+    XXH3_state_t s;
+    static const uint8_t zero[SN_AT_SUM + 8 - SN_AT_DIRTY];
+    XXH3_64bits_reset(&s);
+    XXH3_64bits_update(&s, header, SN_AT_DIRTY);
+    XXH3_64bits_update(&s, zero, sizeof zero);
+    for (uint64_t at = SN_AT_SUM + 8, i = 0; i <= layers; i++) {
+        uint64_t added = SN_PREAMBLE + i * SN_RECORD + SN_IN_ADDED;
+        uint64_t to = i < layers ? added : sn_sums_at(layers);
+        XXH3_64bits_update(&s, header + at, to - at);
+        if (i < layers)
+            XXH3_64bits_update(&s, zero, 8);
+        at = added + 8;
+    }
+    return XXH3_64bits_digest(&s);
+}
+
 void sn_header_make(const seen_filter *f, uint8_t *p)
 {
     uint64_t len = sn_header_len(f), at = len;
@@ -112,14 +130,20 @@ static int unsynchronised(const seen_filter *f)
                    strerror(errno));
 }
 
+/* At every moment the header's sum is one that open.c takes: dirty first, then the sum
+ * that goes with it; and back in the other order. */
 int sn_mark_dirty(seen_filter *f)
 {
     sn_put32(f->map + SN_AT_DIRTY, 1);
-    f->dirty = true;
-    return msync(f->map, SN_PAGE, MS_SYNC) < 0 ? unsynchronised(f) : 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sn_put64(f->map + SN_AT_SUM, sn_header_sum_dirty(f->map, f->layers));
+    if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
+        return unsynchronised(f);
+    __atomic_store_n(&f->dirty, true, __ATOMIC_RELEASE);
+    return 0;
 }
 
-/* Bodies first, then the header that vouches for them. */
+/* Bodies first, then the counts and sums that vouch for them, then that they do. */
 int seen_flush(seen_filter *f)
 {
     if (f->foreign)
@@ -130,8 +154,21 @@ int seen_flush(seen_filter *f)
         return unsynchronised(f);
     if (f->shared)
         return 0;
-    sn_header_make(f, f->map);
-    if (msync(f->map, sn_header_len(f), MS_SYNC) < 0)
+    uint64_t len = sn_header_len(f);
+    uint8_t *header = sn_alloc(&f->alloc, len);
+    if (!header)
+        return sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
+                       (unsigned long long)len);
+    sn_header_make(f, header);
+    memcpy(f->map + SN_PREAMBLE, header + SN_PREAMBLE, len - SN_PREAMBLE);
+    uint64_t sum = sn_le64(header + SN_AT_SUM);
+    sn_free(&f->alloc, header, len);
+    if (msync(f->map, len, MS_SYNC) < 0)
+        return unsynchronised(f);
+    sn_put64(f->map + SN_AT_SUM, sum);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sn_put32(f->map + SN_AT_DIRTY, 0);
+    if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
         return unsynchronised(f);
     f->dirty = false;
     return 0;

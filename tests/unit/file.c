@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -163,6 +164,119 @@ static void damage(void)
     free(good), free(bad);
 }
 
+/* The bytes of PATH, aligned as seen_open_bytes wants them. */
+static uint8_t *slurp(size_t *len)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    fstat(fd, &st);
+    *len = (size_t)st.st_size;
+    uint8_t *p = aligned_alloc(64, *len);
+    if (read(fd, p, *len) != (ssize_t)*len)
+        exit(2);
+    close(fd);
+    return p;
+}
+
+static int reopened(uint8_t *p, size_t len, seen_filter **g)
+{
+    sn_put64(p + SN_AT_SUM, sn_header_sum(p, sn_le64(p + SN_AT_HEADER_LEN)));
+    return seen_open_bytes(p, len, g);
+}
+
+/* Headers whose sums fit and whose fields are right one by one, but not together. */
+static void forged(void)
+{
+    static const seen_kind kinds[] = { SEEN_SET, SEEN_CUCKOO };
+    seen_filter *f, *g;
+    size_t len;
+    uint8_t *p;
+    for (int i = 0; i < 2; i++) {
+        f = filled(kinds[i], 1000, 100);
+        seen_save(f, path);
+        seen_free(f);
+        p = slurp(&len);
+        sn_put32(p + SN_AT_FLAGS, SEEN_FIXED | SEEN_ATOMIC);
+        ok(reopened(p, len, &g) == SEEN_EFORMAT, "a %s for many threads is refused: %s",
+           seen_kind_name(kinds[i]), seen_reason());
+        free(p);
+    }
+    f = filled(SEEN_LINE, 1000, 100);
+    seen_save(f, path);
+    seen_free(f);
+    p = slurp(&len);
+    sn_put32(p + SN_AT_FLAGS, SEEN_ATOMIC);
+    ok(reopened(p, len, &g) == SEEN_EFORMAT, "one for many threads that grows is refused: %s",
+       seen_reason());
+    free(p);
+    /* Two lines, then the second called a set of as many bytes. */
+    f = filled(SEEN_LINE, 1000, 1100);
+    ok(seen_save(f, path) == 0 && f->layers == 2, "a filter of two layers");
+    seen_free(f);
+    p = slurp(&len);
+    sn_put32(p + SN_AT_KIND, SEEN_SET);
+    sn_put32(p + SN_PREAMBLE + SN_RECORD + SN_IN_KIND, SEEN_SET);
+    sn_put32(p + SN_PREAMBLE + SN_RECORD + SN_IN_K, 64);
+    ok(reopened(p, len, &g) == SEEN_EFORMAT, "layers of different kinds are refused: %s",
+       seen_reason());
+    free(p);
+    f = filled(SEEN_SET, 1000, 100);
+    seen_save(f, path);
+    seen_free(f);
+    p = slurp(&len);
+    sn_put64(p + SN_PREAMBLE + SN_IN_CAPACITY, UINT64_MAX);
+    ok(reopened(p, len, &g) == SEEN_EFORMAT, "a set for more keys than it has slots is "
+       "refused: %s", seen_reason());
+    free(p);
+}
+
+/* A flush writes sums of all bodies, which takes long: whatever it was at when the
+ * process died, the file opens and has its keys. */
+static void flush_cut_short(void)
+{
+    seen_filter *f = filled(SEEN_LINE, 100000, 1000), *g;
+    seen_save(f, path);
+    seen_free(f);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        size_t len;
+        freopen("/dev/null", "w", stderr);
+        seen_open(path, SEEN_WRITE, &g);
+        for (uint64_t i = 1000; i < 3000; i++)
+            seen_add_u64(g, i);
+        mprotect(seen_body(g, 0, &len), 4096, PROT_NONE);
+        seen_flush(g); /* dies when it reads the body */
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    ok(status != 0, "a process dies while it flushes");
+    size_t len;
+    uint8_t *p = slurp(&len);
+    if (ok(seen_open_bytes(p, len, &g) == 0, "the file opens all the same"))
+        ok(denied(g, 3000) == 0 && seen_added(g) > 2900, "and has every key");
+    seen_free(g);
+    /* Counts and sums half rewritten. */
+    sn_put64(p + SN_PREAMBLE + SN_IN_ADDED, 2000);
+    p[sn_sums_at(1)] ^= 1;
+    ok(seen_open_bytes(p, len, &g) == 0 && denied(g, 3000) == 0,
+       "nor do half-written counts and sums lose a dirty file");
+    seen_free(g);
+    p[SN_AT_SEED] ^= 1;
+    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED, "but a damaged seed does: %s",
+       seen_reason());
+    p[SN_AT_SEED] ^= 1;
+    p[SN_AT_DIRTY] = 0;
+    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED, "and a file that is not dirty needs all");
+    free(p);
+    ok(seen_open(path, SEEN_WRITE, &g) == 0, "opened for writing again");
+    seen_free(g);
+    ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &g) == 0 && denied(g, 3000) == 0,
+       "and closed, it is clean");
+    seen_free(g);
+}
+
 static void troubles(void)
 {
     seen_filter *f = filled(SEEN_LINE, 1000, 10), *g = (seen_filter *)&f;
@@ -203,6 +317,8 @@ int main(void)
     round_trip(SEEN_AUTO, 1, 1);
     in_place();
     damage();
+    forged();
+    flush_cut_short();
     troubles();
     char command[128];
     snprintf(command, sizeof command, "ls -A %s | grep -vE '^(f.seen|old)$'", dir);
