@@ -245,7 +245,8 @@ SEEN_API void *seen_body(seen_filter *f, uint32_t layer, size_t *len);
 SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
- * by layer; SEEN_EMISMATCH otherwise, and seen_reason() says what differs. */
+ * by layer; SEEN_EMISMATCH otherwise, and seen_reason() says what differs. Sets need
+ * only the same seed; of those a DST that ran out of memory may have taken some keys. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
@@ -287,8 +288,8 @@ SEEN_API double seen_lost_expected(const seen_filter *f);
 SEEN_API double seen_error_predicted(const seen_filter *f); /* from counts, not bits */
 
 /* One line, such as
- *     line, 1 layer, k=6, 9.6 bits a key, 1000000 of 1000000 keys, 1.2 MB,
- *     error 0.0098 now, 0.01 promised
+ *     line, 1 layer, k=7, 998586 of 1000000 keys, 1.3 MB, 48.8% of bits set,
+ *     error 0.00802 now, 0.01 promised
  * written as snprintf does; returns the length it wants. */
 SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 

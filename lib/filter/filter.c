@@ -100,7 +100,7 @@ int sn_may_change(seen_filter *f)
 {
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
-    return f->map && !f->dirty ? sn_mark_dirty(f) : 0;
+    return f->map && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE) ? sn_mark_dirty(f) : 0;
 }
 
 int seen_clear(seen_filter *f)
@@ -189,7 +189,42 @@ static void recount(sn_layer *l)
 
 static int add_batch(void *into, const uint64_t *h, size_t n)
 {
-    return seen_add_hashes(into, h, n, NULL) == n ? 0 : SEEN_EFULL;
+    size_t done = seen_add_hashes(into, h, n, NULL);
+    for (int rc; done < n; done++) /* the one that was not taken knows the code */
+        if ((rc = seen_add_hash(into, h[done])) < 0)
+            return rc;
+    return 0;
+}
+
+/* Hashes of one filter that another does not have. */
+typedef struct absent {
+    const seen_filter *from;
+    uint64_t n;
+} absent;
+
+static int count_absent(void *ctx, const uint64_t *h, size_t n)
+{
+    absent *a = ctx;
+    for (size_t i = 0; i < n; i++)
+        a->n += !seen_has_hash(a->from, h[i]);
+    return 0;
+}
+
+/* Adds all hashes that SRC holds; if DST is fixed and there are too many, none. */
+static int merge_hashes(seen_filter *dst, const seen_filter *src)
+{
+    absent a = { .from = dst };
+    const sn_layer *into = sn_newest(dst), *end = src->layer + src->layers;
+    int rc = 0;
+    if (dst->flags & SEEN_FIXED || dst->map)
+        for (const sn_layer *l = src->layer; l < end; l++)
+            l->kind->each_hash(l, count_absent, &a);
+    if (into->shape.capacity && into->added + a.n > into->shape.capacity && a.n)
+        return sn_fail(SEEN_EFULL, "%llu keys more do not fit into the %llu it was made for",
+                       (unsigned long long)a.n, (unsigned long long)into->shape.capacity);
+    for (const sn_layer *l = src->layer; rc == 0 && l < end; l++)
+        rc = l->kind->each_hash(l, add_batch, dst);
+    return rc;
 }
 
 int seen_merge(seen_filter *dst, const seen_filter *src)
@@ -204,12 +239,9 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to anything of the same seed, whatever its size. */
-    if (src->seed == dst->seed && sn_newest(src)->kind->each_hash &&
-        sn_newest(dst)->kind->each_hash) {
-        for (uint32_t l = 0; rc == 0 && l < src->layers; l++)
-            rc = src->layer[l].kind->each_hash(src->layer + l, add_batch, dst);
-        return rc;
-    }
+    if (src->seed == dst->seed && src->xxh64 == dst->xxh64 &&
+        sn_newest(src)->kind->each_hash && sn_newest(dst)->kind->each_hash)
+        return merge_hashes(dst, src);
     rc = same_shape(dst, src);
     if (rc < 0)
         return rc;

@@ -30,10 +30,14 @@ int seen_add_hash(seen_filter *f, uint64_t h)
     int rc = sn_may_add(f);
     if (rc < 0)
         return rc;
-    if (sn_add_group(f, &h, 1, &dup) == 1)
-        return dup ? SEEN_DUP : SEEN_NEW;
-    /* Nothing was taken: growing failed, and asking again says why. */
-    return sn_grow(f);
+    /* Nothing was taken: growing failed, and asking again says why, unless there is
+     * memory now. */
+    while (sn_add_group(f, &h, 1, &dup) == 0) {
+        rc = sn_grow(f);
+        if (rc < 0)
+            return rc;
+    }
+    return dup ? SEEN_DUP : SEEN_NEW;
 }
 
 bool seen_has_hash(const seen_filter *f, uint64_t h)

@@ -94,6 +94,11 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         double n = spec->keys ? (double)spec->keys : (double)spec->bits / 10;
         if (!kind)
             return sn_fail(SEEN_EKIND, "this library has no kind number %d", (int)id);
+        if (spec->flags & SEEN_REMOVES)
+            return sn_fail(SEEN_EKIND, "%s cannot remove keys", kind->name);
+        int rc = check_numbers(spec->keys ? (double)spec->keys : 1, DEFAULT_ERROR);
+        if (rc < 0)
+            return rc;
         if (!out->k)
             out->k = id == SEEN_BLOCK ? 8 : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
         out->kind = id;
@@ -107,6 +112,9 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
                            (unsigned long long)spec->bits, out->k);
         return 0;
     }
+    if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO && sn_kind_of(spec->kind) &&
+        !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
+        return sn_fail(SEEN_EKIND, "%s cannot remove keys", seen_kind_name(spec->kind));
     double p = spec->error == 0 ? DEFAULT_ERROR : spec->error;
     int rc = check_numbers(spec->keys ? (double)spec->keys : 1, p);
     if (rc < 0)

@@ -3,7 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-seen_kind seen_kind_of(const seen_filter *f) { return sn_newest(f)->kind->id; }
+seen_kind seen_kind_of(const seen_filter *f)
+{
+    return f->foreign ? SEEN_FOREIGN : sn_newest(f)->kind->id;
+}
+
 uint64_t seen_seed(const seen_filter *f) { return f->seed; }
 
 uint64_t seen_added(const seen_filter *f)

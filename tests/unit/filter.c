@@ -202,6 +202,10 @@ static void nonsense(void)
         { { .bits = UINT64_MAX, .probes = 3 }, SEEN_EINVAL, "2^64 bits" },
         { { .bits = 100, .probes = 1000 }, SEEN_EINVAL, "1000 probes" },
         { { .kind = SEEN_BLOCK, .keys = 10, .probes = 5 }, SEEN_EINVAL, "5 probes a block" },
+        { { .bits = 1000, .keys = UINT64_MAX }, SEEN_EINVAL, "2^64 keys in 1000 bits" },
+        { { .kind = SEEN_LINE, .keys = 10, .flags = SEEN_REMOVES }, SEEN_EKIND,
+          "lines that remove" },
+        { { .bits = 1000, .flags = SEEN_REMOVES }, SEEN_EKIND, "plain bits that remove" },
         { { .kind = SEEN_LINE, .keys = 10, .probes = 17 }, SEEN_ETOOBIG, "17 probes a line" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -216,11 +220,11 @@ static void nonsense(void)
 
 /* An allocator that counts and can refuse. */
 static size_t in_use;
-static int refuse;
+static int refuse, refuse_once;
 static void *counting_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    if (refuse)
+    if (refuse || (refuse_once && refuse_once--))
         return NULL;
     void *p = aligned_alloc(align, (size + align - 1) / align * align);
     if (p)
@@ -255,6 +259,68 @@ static void own_memory(void)
     ok(in_use == 0, "all of it is given back");
 }
 
+/* Memory that is short for a moment: what an add says is true all the same. */
+static void short_of_memory(void)
+{
+    seen_spec spec = { .alloc = { counting_alloc, counting_free, NULL } };
+    seen_filter *f = make(spec);
+    uint64_t wrong = 0, failed = 0;
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t bytes = seen_bytes(f);
+        refuse_once = 1;
+        int rc = seen_add_u64(f, i);
+        failed += rc < 0 || seen_bytes(f) != bytes;
+        wrong += rc >= 0 && !seen_has_u64(f, i);
+    }
+    refuse_once = 0;
+    ok(failed > 0 && wrong == 0, "a key that was taken is in, also when growing failed first "
+       "(%d keys lost)", (int)wrong);
+    seen_free(f);
+    /* Codes of what is made of adds. */
+    seen_filter *a, *b, *c;
+    seen_spec set = { .kind = SEEN_SET, .keys = 10, .alloc = spec.alloc };
+    a = make(set), b = make(set);
+    for (uint64_t i = 0; i < 5000; i++)
+        seen_add_u64(b, i);
+    refuse = 1;
+    ok(seen_merge(a, b) == SEEN_ENOMEM, "a merge that has no memory says so: %s", seen_reason());
+    refuse = 0;
+    seen_free(a);
+    set.flags = SEEN_FIXED;
+    set.keys = 5500;
+    a = make(set);
+    for (uint64_t i = 4000; i < 5000; i++)
+        seen_add_u64(a, i);
+    ok(seen_merge(a, b) == 0 && seen_added(a) == 5000, "sets that share keys fit together");
+    seen_free(a);
+    a = make(set);
+    for (uint64_t i = 10000; i < 11000; i++)
+        seen_add_u64(a, i);
+    ok(seen_merge(a, b) == SEEN_EFULL && seen_added(a) == 1000,
+       "a merge for which there is no room changes nothing: %s", seen_reason());
+    spec = (seen_spec){ .kind = SEEN_LINE, .keys = 100, .flags = SEEN_FIXED };
+    ok(seen_rebuild(b, &spec, &c) == SEEN_EFULL && c == NULL, "nor does a rebuild: %s",
+       seen_reason());
+    seen_free(a), seen_free(b);
+    ok(in_use == 0, "all of it is given back");
+}
+
+/* The hash 0 is a hash like any other, at every stage of a growing filter. */
+static void hash_zero(void)
+{
+    seen_filter *f = make((seen_spec){ .keys = 0 }), *g;
+    seen_add_hash(f, 0);
+    for (uint64_t i = 1; i < 400; i++)
+        seen_add_u64(f, i);
+    seen_spec spec = { .kind = SEEN_LINE, .keys = 1000, .error = 1e-6 };
+    ok(seen_rebuild(f, &spec, &g) == 0 && seen_has_hash(g, 0), "a rebuilt filter has the hash 0");
+    seen_free(g);
+    for (uint64_t i = 400; i < 200000; i++)
+        seen_add_u64(f, i);
+    ok(seen_kind_of(f) == SEEN_LINE && seen_has_hash(f, 0), "so has one that outgrew its hashes");
+    seen_free(f);
+}
+
 int main(void)
 {
     first_steps();
@@ -272,6 +338,8 @@ int main(void)
     fixed();
     nonsense();
     own_memory();
+    short_of_memory();
+    hash_zero();
     ok(strcmp(seen_strerror(-999), "unknown error") == 0, "an unknown code has words too");
     ok(strcmp(seen_version(), SEEN_VERSION) == 0, "header and library agree on the version");
     return done();

@@ -34,6 +34,7 @@ static void in_place(void)
 {
     seen_filter *f = make("dcso", (seen_params){.keys = 100, .error = 0.01});
     const char *path = path_of("dcso");
+    ok(seen_kind_of(f) == SEEN_FOREIGN, "its kind is foreign");
     ok(seen_add_str(f, "one") == SEEN_NEW && seen_save(f, path) == 0, "saved");
     seen_free(f);
     ok(seen_open_foreign(path, NULL, NULL, SEEN_READ, &f) == 0 &&
