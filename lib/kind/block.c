@@ -17,7 +17,7 @@ static double error_of(double blocks, double n)
         return 0;
     for (int i = 0; i <= 8; i++)
         sum += choose[i] * exp(n * log1p((pow(31.0 / 32, i) - 1) / blocks));
-    return sum < 1e-18 ? 1e-18 : sum;
+    return sum < 1e-13 ? 1e-13 : sum; /* below, it is only rounding */
 }
 
 static double error_at(const sn_shape *s, double n)

@@ -60,8 +60,9 @@ static double error_of(uint32_t k, double lines, double n)
     if (n <= 0)
         return 0;
     static const double one[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-    double e = expand(k, 0, 1, one, lines, n);
-    return e < 1e-18 ? 1e-18 : e > 1 ? 1 : e;
+    double e = expand(k, 0, 1, one, lines, n), least = k > 8 ? 1e-11 : 1e-13;
+    /* Below, the sum of thousands of terms near 1 is only rounding. */
+    return e < least ? least : e > 1 ? 1 : e;
 }
 
 static double error_at(const sn_shape *s, double n)

@@ -75,6 +75,11 @@ int main(void)
     ok(choice(1000000, 1e-3) == SEEN_LINE, "at 0.1%% too");
     ok(choice(1000000, 1e-6) == SEEN_CLASSIC, "at 1e-6 lines waste bits: classic");
     ok(choice(10000, 0.003) == SEEN_BLOCK, "in the caches, at its best rate, block");
+    /* Where the formulas of lines and blocks drown in rounding, nothing is made of them. */
+    ok(choice(15, 1e-13) == SEEN_CLASSIC && choice(3, 1e-15) == SEEN_CLASSIC,
+       "nor do a few keys at 1e-13 go to lines");
+    seen_size below = { .kind = SEEN_LINE, .keys = 1000000, .error = 1e-14 };
+    ok(seen_solve(&below) == SEEN_ETOOBIG, "lines do not promise 1e-14: %s", seen_reason());
     seen_size bad = { .keys = 5 };
     ok(seen_solve(&bad) == SEEN_EINVAL, "one number is too few: %s", seen_reason());
     seen_size all = { .keys = 5, .error = 0.1, .bytes = 100 };
