@@ -296,7 +296,8 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 /* ---- files ----------------------------------------------------------------------------- */
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
- * new one. */
+ * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
+ * has no name: seen_flush is for those.) */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
 /* The same bytes, piece by piece, to SINK, which returns 0 or a negative code that

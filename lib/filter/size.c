@@ -125,6 +125,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         rc = shape_any(spec->kind, out, (double)spec->keys, 0, spec->memory, spec->flags);
         if (rc == 0)
             out->error = sn_kind_of(out->kind)->error_at(out, (double)spec->keys);
+        if (spec->flags & SEEN_FIXED)
+            out->capacity = spec->keys;
         return rc;
     }
     seen_filter goal = { .keys = spec->keys, .error = p,

@@ -151,6 +151,22 @@ static void fixed(void)
     seen_free(f);
 }
 
+/* A budget says how many bytes; SEEN_FIXED besides, that no more keys are taken. */
+static void fixed_budget(void)
+{
+    seen_filter *f = make((seen_spec){ .keys = 100, .memory = 4096, .flags = SEEN_FIXED });
+    uint64_t i = 0;
+    while (i < 200 && seen_add_u64(f, i) >= 0)
+        i++;
+    ok(i == 100, "a fixed filter of 4096 bytes for 100 keys refuses the next (%d)", (int)i);
+    seen_free(f);
+    f = make((seen_spec){ .keys = 100, .memory = 4096 });
+    for (i = 0; i < 200 && seen_add_u64(f, i) >= 0;)
+        i++;
+    ok(i == 200, "without the flag it takes what comes");
+    seen_free(f);
+}
+
 static void copy_and_merge(seen_kind kind)
 {
     seen_spec spec = { .kind = kind, .keys = 5000, .flags = SEEN_FIXED };
@@ -336,6 +352,7 @@ int main(void)
     large(SEEN_LINE, 257 << 20, 5000000, true);
 #endif
     fixed();
+    fixed_budget();
     nonsense();
     own_memory();
     short_of_memory();
