@@ -45,7 +45,7 @@ typedef struct redis_state {
     unsigned slot[SHARDS];
     char worker[40], mode[16], cap[32], err[32], lease_ms[32];
     uint64_t seed;
-    outbox push[SHARDS], done[SHARDS], release[SHARDS];
+    outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
     size_t waiting; /* words in all of them */
     lease *leases;
     uint64_t claimed_at, claim_wait, renewed_at;
@@ -55,6 +55,7 @@ typedef struct redis_state {
     uint64_t last_status[2], status[5];
     char *seeds;
     bool warned;
+    uint64_t owner[SHARDS], alone_until[SHARDS], owners_at; /* for --wait */
 } redis_state;
 
 static redis_state *state(const crawler *c)
@@ -193,19 +194,55 @@ static void send_boxes(redis_state *s, outbox *boxes, int script,
     }
 }
 
-/* Asynchronous replication may lose what a server confirmed: --wait asks for more. */
-static void wait_replicas(crawler *c, const bool touched[SHARDS])
+/* Which shards one server owns, by the name CLUSTER SLOTS gives it: WAIT is for a
+ * server, and waits one after the other add up. */
+static void find_owners(redis_state *s)
+{
+    request r = {.slot = s->slot[0]};
+    request_start(&r, 2);
+    request_text(&r, "CLUSTER");
+    request_text(&r, "SLOTS");
+    run(s, &r, 1);
+    memset(s->owner, 0, sizeof s->owner); /* no cluster: all are one server's */
+    for (size_t i = 0; r.reply->type == REDIS_REPLY_ARRAY && i < r.reply->elements;
+         i++) {
+        const redisReply *row = r.reply->element[i];
+        if (row->elements < 3 || row->element[2]->elements < 3)
+            continue;
+        const char *id = row->element[2]->element[2]->str;
+        for (unsigned k = 0; k < SHARDS; k++)
+            if (s->slot[k] >= row->element[0]->integer &&
+                s->slot[k] <= row->element[1]->integer)
+                s->owner[k] = seen_hash_seeded(0, id, strlen(id));
+    }
+    requests_free(&r, 1);
+}
+
+/* Asynchronous replication may lose what a server confirmed: --wait asks for more. A
+ * server without replicas is not waited for again for a while. False if one had fewer
+ * than were asked for: it may be a new one that never heard of what we sent. */
+static bool wait_replicas(crawler *c, const bool touched[SHARDS])
 {
     redis_state *s = state(c);
     request r[SHARDS];
+    unsigned of[SHARDS];
     size_t n = 0;
     char count[16];
+    bool good = true;
     if (!c->c->wait_replicas)
-        return;
+        return true;
+    if (c->now - s->owners_at >= 5000 || !s->owners_at) {
+        s->owners_at = c->now;
+        find_owners(s);
+    }
     snprintf(count, sizeof count, "%u", c->c->wait_replicas);
     for (unsigned k = 0; k < SHARDS; k++) {
-        if (!touched[k])
+        bool known = !touched[k] || s->alone_until[k] > c->now;
+        for (size_t i = 0; i < n && !known; i++)
+            known = s->owner[of[i]] == s->owner[k];
+        if (known)
             continue;
+        of[n] = k;
         r[n] = (request){.slot = s->slot[k]};
         request_start(&r[n], 3);
         request_text(&r[n], "WAIT");
@@ -214,14 +251,33 @@ static void wait_replicas(crawler *c, const bool touched[SHARDS])
     }
     if (n)
         run(s, r, n);
-    for (size_t i = 0; i < n; i++)
-        if (r[i].reply->type == REDIS_REPLY_INTEGER && !s->warned &&
-            r[i].reply->integer < c->c->wait_replicas) {
-            s->warned = true;
+    for (size_t i = 0; i < n; i++) {
+        check(&r[i]);
+        if (r[i].reply->integer >= c->c->wait_replicas)
+            continue;
+        good = false;
+        s->owners_at = 0;
+        for (unsigned k = 0; k < SHARDS; k++)
+            if (s->owner[k] == s->owner[of[i]])
+                s->alone_until[k] = loop_now() + 10000;
+        if (!s->warned)
             kit_warn("only %lld of %s replicas have what was done", r[i].reply->integer,
                      count);
-        }
+        s->warned = true;
+    }
     requests_free(r, n);
+    return good;
+}
+
+/* A copy of the boxes, to send them again; TO takes over what it had. */
+static void copy_boxes(redis_state *s, const outbox *from, outbox *to)
+{
+    for (unsigned k = 0; k < SHARDS; k++) {
+        to[k].words.len = 0;
+        buf_add(&to[k].words, from[k].words.p, from[k].words.len);
+        to[k].count = from[k].count;
+        s->waiting += from[k].count;
+    }
 }
 
 /* ---- the store
@@ -346,8 +402,15 @@ static void redis_commit(crawler *c, bool sync)
     for (unsigned k = 0; k < SHARDS; k++)
         touched[k] = s->push[k].count || s->done[k].count;
     /* Links first: a page is not done before what it brought is safe. */
+    if (c->c->wait_replicas)
+        copy_boxes(s, s->push, s->again);
     send_boxes(s, s->push, SCRIPT_PUSH, push, 3, 3);
-    wait_replicas(c, touched);
+    if (!wait_replicas(c, touched))
+        send_boxes(s, s->again, SCRIPT_PUSH, push, 3, 3);
+    for (unsigned k = 0; k < SHARDS; k++) {
+        s->waiting -= s->again[k].count;
+        s->again[k].count = 0;
+    }
     send_boxes(s, s->done, SCRIPT_DONE, mine, 2, 2);
     for (lease *e = s->leases, *next; e; e = next) {
         next = e->list;
@@ -523,6 +586,7 @@ static void redis_close(crawler *c)
     free(s->pushed);
     for (unsigned k = 0; k < SHARDS; k++) {
         free(s->push[k].words.p);
+        free(s->again[k].words.p);
         free(s->done[k].words.p);
         free(s->release[k].words.p);
     }

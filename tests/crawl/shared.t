@@ -94,7 +94,7 @@ for i in 1 2 3 4 5 6; do
     p=$(free_port)
     start_redis "$p" --cluster-enabled yes --cluster-node-timeout 2000
     nodes="$nodes 127.0.0.1:$p"
-    first=${first:-$p}
+    first=${first:-$p} first_pid=${first_pid:-$!}
 done
 if redis-cli --cluster create $nodes --cluster-replicas 1 --cluster-yes >"$dir/cluster.log" 2>&1; then
     until redis-cli -p "$first" cluster info | grep -q cluster_state:ok; do sleep 0.1; done
@@ -104,6 +104,31 @@ if redis-cli --cluster create $nodes --cluster-replicas 1 --cluster-yes >"$dir/c
         [ "$(redis-cli -p "${p#*:}" keys 'seen:c:*' | wc -l)" -gt 0 ] && n=$((n + 1))
     done
     is $n 6 "three masters and their replicas hold parts of it"
+
+    # A master is killed in the middle of a crawl that waits for replicas.
+    for p in $nodes; do
+        until redis-cli -p "${p#*:}" info replication | grep -qE 'role:master|master_link_status:up'; do
+            sleep 0.1
+        done
+    done
+    start_site --pages 2500 --hosts 40 --spell --wait 4
+    for w in 1 2; do
+        "$crawl" --allow-private --delay 0 --any-host --per-host 2 --connections 30 --lease 5 --quiet \
+            --wait 1 --redis "redis://127.0.0.1:$first/f" --out "$dir/f$w" \
+            "http://127.0.0.1:$port/p/0.html" 2>>"$dir/f.err" &
+        eval "w$w=\$!"
+    done
+    while [ "$(report | sed -n 's/.*answered //p')" -lt 800 ]; do sleep 0.02; done
+    kill -9 "$first_pid"
+    wait $w1 && wait $w2
+    is $? 0 "a master dies in the middle: the crawl comes to its end"
+    r=$(report)
+    is "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')" \
+        "pages 2500 missing 0
+redirects missing 0
+unknown 0" "and with --wait 1 nothing is missing"
+    echo "# $(echo "$r" | head -1)"
+    stop_site
 else
     sed 's/^/# /' "$dir/cluster.log"
     ok 1 "a cluster of six can be made"
