@@ -100,7 +100,11 @@ int sn_may_change(seen_filter *f)
 {
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
-    return f->map && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE) ? sn_mark_dirty(f) : 0;
+    if (!f->map)
+        return 0;
+    /* In a shared file it may have been another process that cleared the mark. */
+    bool marked = f->shared ? sn_marked_dirty(f) : __atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE);
+    return marked ? 0 : sn_mark_dirty(f);
 }
 
 int seen_clear(seen_filter *f)

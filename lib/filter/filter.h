@@ -84,4 +84,6 @@ seen_filter *sn_filter_alloc(const seen_allocator *a);
 /* Whether F may be changed now; a file behind it is marked dirty first. */
 int sn_may_change(seen_filter *f);
 int sn_mark_dirty(seen_filter *f);
+/* Whether the file behind F says so now. */
+bool sn_marked_dirty(const seen_filter *f);
 #endif

@@ -130,11 +130,21 @@ static int unsynchronised(const seen_filter *f)
                    strerror(errno));
 }
 
+static uint32_t *mark(const seen_filter *f)
+{
+    return (uint32_t *)(void *)(f->map + SN_AT_DIRTY);
+}
+
+bool sn_marked_dirty(const seen_filter *f)
+{
+    return __atomic_load_n(mark(f), __ATOMIC_ACQUIRE) != 0;
+}
+
 /* At every moment the header's sum is one that open.c takes: dirty first, then the sum
  * that goes with it; and back in the other order. */
 int sn_mark_dirty(seen_filter *f)
 {
-    sn_put32(f->map + SN_AT_DIRTY, 1);
+    __atomic_store_n(mark(f), sn_swap32(1), __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     sn_put64(f->map + SN_AT_SUM, sn_header_sum_dirty(f->map, f->layers));
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
@@ -167,7 +177,7 @@ int seen_flush(seen_filter *f)
         return unsynchronised(f);
     sn_put64(f->map + SN_AT_SUM, sum);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    sn_put32(f->map + SN_AT_DIRTY, 0);
+    __atomic_store_n(mark(f), 0, __ATOMIC_RELEASE);
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
         return unsynchronised(f);
     f->dirty = false;
