@@ -42,6 +42,27 @@ $crawl --resume "$dir/c"
 is "$(report | sed -n 's/.*answered //p')" "$before" "resuming a finished crawl asks for nothing"
 stop_site
 
+# Levels survive, too: killed five times, each page has its least depth.
+start_site --pages 3000 --hosts 5 --wait 2
+$crawl $fast --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
+    "http://127.0.0.1:$port/p/0.html" &
+for _ in 1 2 3 4 5; do
+    pid=$!
+    sleep 0.07
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    $crawl --resume "$dir/d" &
+done
+wait $!
+perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
+    while (defined(my $i = shift @q)) { next if $d{$i} == $max;
+        for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
+            next if $j >= $n || exists $d{$j}; $d{$j} = $d{$i} + 1; push @q, $j } }
+    print map { $_ . "\t" . $d{$_} . "\n" } sort { $a <=> $b } keys %d' >"$dir/dwant"
+is "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)" \
+    "$(cat "$dir/dwant")" "--depth 3, killed five times: the same pages at the same depths"
+stop_site
+
 # A torn end, at every length of the last batch.
 start_site --pages 40
 $crawl $fast --dir "$dir/t" "http://127.0.0.1:$port/p/0.html"
