@@ -16,6 +16,7 @@ enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 
 typedef struct config {
     words seeds;
+    words saved;     /* seeds of the crawl that goes on */
     const char *dir; /* NULL: a temporary one */
     bool resume, list;
     /* scope */

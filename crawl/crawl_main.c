@@ -55,6 +55,9 @@ static const char *make_dir(const config *c, bool *temporary)
     if (c->dir) {
         if (!c->resume && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
             kit_die("%s: %s", c->dir, strerror(errno));
+        snprintf(made, sizeof made, "%s/options", c->dir);
+        if (!c->resume && access(made, F_OK) == 0)
+            kit_die("%s holds a crawl already: --resume goes on with it", c->dir);
         return c->dir;
     }
     const char *tmp = getenv("TMPDIR");
@@ -97,21 +100,25 @@ int main(int argc, char **argv)
         c.plain = engine_plain(&conf, c.loop);
     if (conf.redis)
         store_redis_open(&c);
-    else
+    else {
+        /* Options and seeds first: whatever happens from here on, --resume knows them.
+         */
+        if (!temporary)
+            config_save(&conf);
         store_log_open(&c, dir, conf.resume);
+    }
     if (temporary) {
         /* The log lives on without its name, and goes when we go. */
         char path[4096 + 16];
         snprintf(path, sizeof path, "%s/frontier.log", dir);
         unlink(path);
         rmdir(dir);
-    } else {
-        config_save(&conf);
     }
     bool again = conf.resume;
     report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
-    if (!again) {
-        answer_seeds(&c, &conf.seeds);
+    /* A crawl that was killed before its first commit has only its options. */
+    if (!again || c.seen_count(&c) == 0) {
+        answer_seeds(&c, again ? &conf.saved : &conf.seeds);
         c.store->commit(&c, true);
     }
     crawler_run(&c);

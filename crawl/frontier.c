@@ -105,9 +105,8 @@ static size_t read_some(const frontier *f, void *p, size_t n, uint64_t at)
     return got;
 }
 
-frontier *frontier_create(const char *dir, uint64_t seed)
+static void write_head(frontier *f, uint64_t seed)
 {
-    frontier *f = open_file(dir, O_RDWR | O_CREAT | O_EXCL);
     uint8_t head[HEAD] = "SEENCRWL";
     f->seed = seed;
     put_u32(head + 8, VERSION);
@@ -116,6 +115,12 @@ frontier *frontier_create(const char *dir, uint64_t seed)
     put_u64(head + 32, sum(0, 0, head, 32));
     write_all(f, head, HEAD, 0);
     f->size = HEAD;
+}
+
+frontier *frontier_create(const char *dir, uint64_t seed)
+{
+    frontier *f = open_file(dir, O_RDWR | O_CREAT | O_EXCL);
+    write_head(f, seed);
     return f;
 }
 
@@ -276,9 +281,14 @@ static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
 
 frontier *frontier_open(const char *dir, bool read_only)
 {
-    frontier *f = open_file(dir, read_only ? O_RDONLY : O_RDWR);
+    frontier *f = open_file(dir, read_only ? O_RDONLY : O_RDWR | O_CREAT);
     uint8_t head[HEAD];
     struct stat st;
+    if (fstat(f->fd, &st) < 0)
+        kit_die("%s: %s", f->path, strerror(errno));
+    /* Killed before it was begun: it begins now. */
+    if (st.st_size < HEAD && !read_only)
+        write_head(f, seen_random_seed());
     if (read_some(f, head, HEAD, 0) < HEAD || memcmp(head, "SEENCRWL", 8) ||
         get_u64(head + 32) != sum(0, 0, head, 32))
         kit_die("%s is not the log of a crawl", f->path);

@@ -374,6 +374,10 @@ static void read_saved(config *c)
         if (!tab)
             continue;
         *tab = 0;
+        if (!strcmp(line, "url")) {
+            add_word(&c->saved, strdup(tab + 1));
+            continue;
+        }
         const struct option_word *o = find_word(line, strlen(line), 0);
         if (!o)
             kit_die("%s: '%s' is no option of this version", path, line);
@@ -387,10 +391,19 @@ void config_save(const config *c)
     char path[4096], temp[4096 + 8];
     snprintf(path, sizeof path, "%s/options", c->dir);
     snprintf(temp, sizeof temp, "%s.new", path);
+    const words *seeds = c->resume ? &c->saved : &c->seeds;
+    buf all = {0};
+    buf_add(&all, kept.p, kept.len);
+    for (size_t i = 0; i < seeds->n; i++) {
+        buf_text(&all, "url\t");
+        buf_text(&all, seeds->p[i]);
+        buf_byte(&all, '\n');
+    }
     FILE *f = fopen(temp, "we");
-    if (!f || fwrite(kept.p, 1, kept.len, f) != kept.len || fflush(f) ||
+    if (!f || fwrite(all.p, 1, all.len, f) != all.len || fflush(f) ||
         fsync(fileno(f)) < 0 || fclose(f) || rename(temp, path) < 0)
         kit_die("%s: %s", path, strerror(errno));
+    free(all.p);
 }
 
 static char *product_of(const char *agent)
@@ -433,6 +446,9 @@ void config_read(config *c, int argc, char **argv)
         return;
     if (c->resume && c->seeds.n)
         kit_die("--resume takes no URL: they are in the log");
+    for (size_t i = 0; i < c->seeds.n; i++)
+        if (strchr(c->seeds.p[i], '\n'))
+            kit_die("a URL of one line is wanted");
     if (!c->resume && !c->seeds.n && !c->redis)
         kit_die("no URL given; --help shows how");
     if (c->redis && c->dir)

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 root=$PWD
 case $crawl in /*) ;; *) crawl=$root/$crawl ;; esac
-start_site --pages 200
+start_site --pages 300
 # `seen crawl` becomes seen-crawl, as here, so that kill meets the crawler.
 printf '#!/bin/sh\nshift\nexec "%s" "$@"\n' "$crawl" >"$dir/seen"
 chmod +x "$dir/seen"
@@ -14,8 +14,8 @@ SITE=http://127.0.0.1:$port/
 cd "$dir" || exit 1
 . ./example >listed 2>err
 cd "$root" || exit 1
-is "$(cut -f1 "$dir/listed" | sort -u | wc -l) $(wc -l <"$dir/listed")" "201 201" \
-    "crawl, kill, resume, list: 200 pages and the redirect to the first, each once"
+is "$(cut -f1 "$dir/listed" | sort -u | wc -l) $(wc -l <"$dir/listed")" "301 301" \
+    "crawl, kill, resume, list: 300 pages and the redirect to the first, each once"
 is "$($crawl --help | grep -oE -- '--[a-z-]+' | sort -u)" \
     "$(sed 's/\\-/-/g' docs/man/seen-crawl.1 | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u)" \
     "the man page has the options that --help has"

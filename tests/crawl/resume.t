@@ -9,6 +9,7 @@ at_once=40
 $crawl $fast --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
     --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
 kills=0
+until [ -e "$dir/c/options" ]; do sleep 0.01; done
 while [ $kills -lt 20 ]; do
     pid=$!
     sleep "0.0$((RANDOM % 90 + 10))"
@@ -46,6 +47,7 @@ stop_site
 start_site --pages 3000 --hosts 5 --wait 2
 $crawl $fast --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
     "http://127.0.0.1:$port/p/0.html" &
+until [ -e "$dir/d/options" ]; do sleep 0.01; done
 for _ in 1 2 3 4 5; do
     pid=$!
     sleep 0.07
@@ -77,12 +79,21 @@ for cut in $(seq 1 7 400); do
     rm -r "$dir/u"
 done
 is $bad 0 "a log cut anywhere near its end goes on to the same 40 pages"
+for size in none 0 20 40; do
+    cp -r "$dir/t" "$dir/u"
+    if [ $size = none ]; then rm "$dir/u/frontier.log"; else truncate -s $size "$dir/u/frontier.log"; fi
+    $crawl --resume "$dir/u" 2>/dev/null
+    is "$($crawl --list "$dir/u" | wc -l)" 40 "killed with $size bytes of the log: it begins anew"
+    rm -r "$dir/u"
+done
 cp -r "$dir/t" "$dir/u"
 printf 'x' | dd of="$dir/u/frontier.log" bs=1 seek=20 conv=notrunc 2>/dev/null
 $crawl --resume "$dir/u" 2>"$dir/err"
 is "$? $(grep -c 'not the log of a crawl' "$dir/err")" "2 1" "a damaged header is refused"
-$crawl $fast --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
+before=$(cat "$dir/t/options")
+$crawl $fast --depth 7 --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
 is "$? $(grep -c 'holds a crawl already' "$dir/err")" "2 1" "a second crawl in one folder is refused"
+is "$(cat "$dir/t/options")" "$before" "and the first one's options stay"
 $crawl --resume "$dir/none" 2>"$dir/err"
 is $? 2 "resuming nothing is refused"
 stop_site
