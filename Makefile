@@ -24,7 +24,7 @@ CPPFLAGS += -Iinclude
 # No fused multiply-add: the sizes of foreign filters must come out as theirs do.
 ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffp-contract=off $(SAN_FLAGS)
 ifdef SAN
-SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_FLAGS = -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 ifdef TSAN
 SAN_FLAGS = -fsanitize=thread

@@ -97,7 +97,7 @@ static int shape_for(sn_shape *s, double n, double p)
         best = s->k <= SN_LINE_KMAX ? lines_for(s->k, n, p) : 0;
     } else {
         /* The size as a function of k has one valley, near 0.9 log2(1/p). */
-        int guess = (int)(-log2(p) * 0.9 + 0.5);
+        int guess = p > 0 ? (int)(-log2(p) * 0.9 + 0.5) : SN_LINE_KMAX;
         guess = guess < 1 ? 1 : guess > SN_LINE_KMAX ? SN_LINE_KMAX : guess;
         best = lines_for((uint32_t)guess, n, p);
         s->k = (uint32_t)guess;

@@ -230,6 +230,30 @@ static void forged(void)
     free(p);
 }
 
+/* A growing filter whose file promises no error at all: no size is small enough. */
+static void promises_nothing(void)
+{
+    static const seen_kind kinds[] = { SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK };
+    for (int i = 0; i < 3; i++) {
+        seen_filter *f = filled(kinds[i], 1000, 100), *g;
+        size_t len;
+        seen_save(f, path);
+        seen_free(f);
+        uint8_t *p = slurp(&len);
+        sn_put_double(p + SN_AT_ERROR, 0);
+        if (reopened(p, len, &g) == 0 && seen_copy(g, &f) == 0) {
+            int rc = 0;
+            for (uint64_t k = 100; k < 100000 && rc >= 0; k++)
+                rc = seen_add_u64(f, k);
+            ok(rc < 0 && denied(f, 1000) == 0, "%s, error 0, does not grow: %s",
+               seen_kind_name(kinds[i]), seen_reason());
+            seen_free(f);
+        }
+        seen_free(g);
+        free(p);
+    }
+}
+
 /* A flush writes sums of all bodies, which takes long: whatever it was at when the
  * process died, the file opens and has its keys. */
 static void flush_cut_short(void)
@@ -318,6 +342,7 @@ int main(void)
     in_place();
     damage();
     forged();
+    promises_nothing();
     flush_cut_short();
     troubles();
     char command[128];
