@@ -1,9 +1,10 @@
 /* filter_speed.c - lookups and adds beside the machine's own limit, in one run.
  *
  * The limit is a loop that does nothing but read (or read and write) one random
- * 64-byte line a key, prefetched 64 ahead into the second-level cache, in memory of the same size on the same
- * pages. Every figure is the median of rounds in which limit, ours and the peers take
- * turns, so that a noisy machine disturbs all alike; read the ratios.
+ * 64-byte line a key, prefetched 64 ahead into the second-level cache, in memory of the
+ * same size on the same pages. Every figure is the median of rounds in which limit,
+ * ours and the peers take turns, so that a noisy machine disturbs all alike; read the
+ * ratios.
  *
  *   filter_speed [MILLIONS]...       default 1 10 100
  *   filter_speed --count has|add|loop   100,000 single calls, to count instructions */
@@ -53,9 +54,11 @@ static void *keep(void *ctx, size_t bytes, size_t align)
 {
     (void)ctx;
     if (bytes < 4 << 20)
-        return memset(aligned_alloc(align, (bytes + align - 1) / align * align), 0, bytes);
+        return memset(aligned_alloc(align, (bytes + align - 1) / align * align), 0,
+                      bytes);
     size_t huge = 2 << 20;
-    char *p = mmap(NULL, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p = mmap(NULL, bytes + huge, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     p += -(uintptr_t)p & (huge - 1);
     madvise(p, bytes, MADV_HUGEPAGE);
     return p;
@@ -111,15 +114,40 @@ static void limit_write(uint64_t *m, uint64_t lines, const uint64_t *h, size_t n
 /* ---- rounds --------------------------------------------------------------------- */
 
 enum what {
-    LIMIT_READ, LIMIT_USUAL, LIMIT_WRITE, HAS_HASHES, HAS_KEYS, HAS_ONE, ADD_HASHES, ADD_KEYS, ADD_ONE,
-    BLOCK_HAS, BLOCK_ONE, CLASSIC_HAS, CLASSIC_ONE, BLOOM_HAS, BLOOM_ADD, LEVELDB_HAS, WHATS
+    LIMIT_READ,
+    LIMIT_USUAL,
+    LIMIT_WRITE,
+    HAS_HASHES,
+    HAS_KEYS,
+    HAS_ONE,
+    ADD_HASHES,
+    ADD_KEYS,
+    ADD_ONE,
+    BLOCK_HAS,
+    BLOCK_ONE,
+    CLASSIC_HAS,
+    CLASSIC_ONE,
+    BLOOM_HAS,
+    BLOOM_ADD,
+    LEVELDB_HAS,
+    WHATS
 };
 static const char *const label[WHATS] = {
-    "limit: random line reads", "  the same, 32 ahead into the first level", "limit: random line read-modify-writes",
-    "line, batch of hashes", "line, batch of 8-byte keys", "line, one by one",
-    "line, add batch of hashes", "line, add batch of keys", "line, add one by one",
-    "block, batch of hashes", "block, one by one", "classic, batch of hashes",
-    "classic, one by one", "libbloom, one by one", "libbloom, add",
+    "limit: random line reads",
+    "  the same, 32 ahead into the first level",
+    "limit: random line read-modify-writes",
+    "line, batch of hashes",
+    "line, batch of 8-byte keys",
+    "line, one by one",
+    "line, add batch of hashes",
+    "line, add batch of keys",
+    "line, add one by one",
+    "block, batch of hashes",
+    "block, one by one",
+    "classic, batch of hashes",
+    "classic, one by one",
+    "libbloom, one by one",
+    "libbloom, add",
     "LevelDB's filter, one by one",
 };
 
@@ -138,8 +166,10 @@ static double median(double *x, int n)
 static seen_filter *made(seen_kind kind, uint64_t n)
 {
     seen_filter *f;
-    seen_spec spec = { .kind = kind, .keys = n, .memory = n * 10 / 8,
-                       .alloc = { kind == SEEN_LINE ? keep_body : keep, leave, NULL } };
+    seen_spec spec = {.kind = kind,
+                      .keys = n,
+                      .memory = n * 10 / 8,
+                      .alloc = {kind == SEEN_LINE ? keep_body : keep, leave, NULL}};
     if (seen_new(&spec, &f) < 0) {
         fprintf(stderr, "filter_speed: %s\n", seen_reason());
         exit(2);
@@ -196,17 +226,17 @@ static void bench(uint64_t n)
             uint64_t d = mix(i * ROUNDS + (uint64_t)r + 1);
             x[i] = d & 1 ? d % n : d;
             h[i] = seen_hash(line, &x[i], 8);
-            keys[i] = (seen_key){ &x[i], 8 };
+            keys[i] = (seen_key){&x[i], 8};
         }
-#define TIME(what, ...)                                                                 \
-    do {                                                                                \
-        double t0 = now();                                                              \
-        __VA_ARGS__;                                                                    \
-        t[what][r] = (now() - t0) / (double)QUERIES;                                    \
+#define TIME(what, ...)                                                                \
+    do {                                                                               \
+        double t0 = now();                                                             \
+        __VA_ARGS__;                                                                   \
+        t[what][r] = (now() - t0) / (double)QUERIES;                                   \
     } while (0)
-#define EACH(call)                                                                      \
-    for (size_t i = 0; i < QUERIES; i++)                                                \
-        yes += (uint64_t)(call)
+#define EACH(call)                                                                     \
+    for (size_t i = 0; i < QUERIES; i++)                                               \
+    yes += (uint64_t)(call)
         uint64_t yes = 0;
         TIME(LIMIT_READ, limit_read(body, lines, h, QUERIES));
         TIME(LIMIT_USUAL, limit_usual(body, lines, h, QUERIES));
@@ -229,15 +259,17 @@ static void bench(uint64_t n)
         TIME(ADD_ONE, EACH(seen_add(line, &x[i], 8)));
         sink = yes;
     }
-    double limit[2] = { 0, 0 };
-    printf("\n%g million keys, 10 bits a key, half of the lookups present\n", (double)n / 1e6);
+    double limit[2] = {0, 0};
+    printf("\n%g million keys, 10 bits a key, half of the lookups present\n",
+           (double)n / 1e6);
     printf("  %-40s %8s %10s %10s\n", "", "ns a key", "of limit", "error");
     for (int w = 0; w < WHATS; w++) {
         if ((w == BLOOM_HAS || w == BLOOM_ADD) && !have_bloom)
             continue;
         if (w == LEVELDB_HAS && !have_leveldb)
             continue;
-        bool write = w == LIMIT_WRITE || w == BLOOM_ADD || (w >= ADD_HASHES && w <= ADD_ONE);
+        bool write =
+            w == LIMIT_WRITE || w == BLOOM_ADD || (w >= ADD_HASHES && w <= ADD_ONE);
         double ns = median(t[w], ROUNDS);
         if (w == LIMIT_READ || w == LIMIT_WRITE)
             limit[write] = ns;
@@ -247,7 +279,8 @@ static void bench(uint64_t n)
             printf(" %9.3f%%", 100 * error[e]);
         puts("");
     }
-    printf("  %-40s %8.1f %9.2fx\n", "line, all keys in one bulk add", bulk, limit[1] / bulk);
+    printf("  %-40s %8.1f %9.2fx\n", "line, all keys in one bulk add", bulk,
+           limit[1] / bulk);
     seen_free(line), seen_free(block), seen_free(classic);
     if (have_bloom)
         bloom_free(&bloom);
@@ -258,7 +291,7 @@ static void bench(uint64_t n)
 static void growth(uint64_t n)
 {
     seen_filter *grown, *made_one;
-    seen_spec spec = { .kind = SEEN_LINE, .error = 0.01 };
+    seen_spec spec = {.kind = SEEN_LINE, .error = 0.01};
     seen_new(&spec, &grown);
     spec.keys = n, spec.flags = SEEN_FIXED;
     seen_new(&spec, &made_one);
@@ -280,9 +313,10 @@ static void growth(uint64_t n)
     double one = median(t[0], ROUNDS), many = median(t[1], ROUNDS);
     seen_stats s;
     seen_get_stats(grown, &s);
-    printf("  %8g million keys: %2u layers, %.2f times the bytes, lookups %.1f ns, %.2f times\n",
-           (double)n / 1e6, s.layers, (double)seen_bytes(grown) / (double)seen_bytes(made_one),
-           many, many / one);
+    printf("  %8g million keys: %2u layers, %.2f times the bytes, lookups %.1f ns, "
+           "%.2f times\n",
+           (double)n / 1e6, s.layers,
+           (double)seen_bytes(grown) / (double)seen_bytes(made_one), many, many / one);
     seen_free(grown), seen_free(made_one);
     free(h), free(out);
 }
@@ -307,8 +341,8 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--count") == 0)
         return count(argv[2]);
-    printf("instructions: %s; each figure the median of %d rounds of %zu keys\n", seen_simd(),
-           ROUNDS, QUERIES);
+    printf("instructions: %s; each figure the median of %d rounds of %zu keys\n",
+           seen_simd(), ROUNDS, QUERIES);
     for (int i = 1; i < argc; i++)
         bench((uint64_t)(atof(argv[i]) * 1e6));
     if (argc == 1) {

@@ -9,14 +9,14 @@
 
 static double bytes_for(double n, double p)
 {
-    seen_size s = { .kind = SEEN_LINE, .keys = (uint64_t)n, .error = p };
+    seen_size s = {.kind = SEEN_LINE, .keys = (uint64_t)n, .error = p};
     return seen_solve(&s) == 0 ? (double)s.bytes : INFINITY;
 }
 
 int main(void)
 {
-    static const double first[] = { 100, 65536, 1048576 }, growth[] = { 1.5, 2, 2.5, 3, 4 };
-    static const double tighten[] = { 0.5, 0.6, 0.7, 0.8, 0.9 };
+    static const double first[] = {100, 65536, 1048576}, growth[] = {1.5, 2, 2.5, 3, 4};
+    static const double tighten[] = {0.5, 0.6, 0.7, 0.8, 0.9};
     double made = bytes_for(1e6, 0.01) / 1e6;
     printf("%8s %5s", "n0", "g");
     for (int r = 0; r < 5; r++)
@@ -27,7 +27,8 @@ int main(void)
             int layers = 0;
             printf("%8g %5g", first[a], growth[b]);
             for (int c = 0; c < 5; c++) {
-                double capacity = 0, bytes = 0, sum = 0, share = 1 - tighten[c], n = first[a];
+                double capacity = 0, bytes = 0, sum = 0, share = 1 - tighten[c],
+                       n = first[a];
                 layers = 0;
                 for (double keys = 1e6; keys <= 1e7; keys += 22500) {
                     while (capacity < keys) {

@@ -104,7 +104,7 @@ static void ask(const char *name, const seen_filter *f, uint64_t n, double build
 
 static void ribbon(const uint64_t *h, uint64_t n, double error, const char *name)
 {
-    seen_build_spec spec = { .error = error, .threads = 1, .work = (uint64_t)8 << 30 };
+    seen_build_spec spec = {.error = error, .threads = 1, .work = (uint64_t)8 << 30};
     seen_builder *b;
     seen_filter *f;
     double t = now(CLOCK_PROCESS_CPUTIME_ID);
@@ -122,8 +122,7 @@ static void ribbon(const uint64_t *h, uint64_t n, double error, const char *name
 static void cuckoo(const uint64_t *h, uint64_t n, uint32_t k, const char *name)
 {
     seen_spec spec = {
-        .kind = SEEN_CUCKOO, .keys = n, .error = 0.5, .probes = k, .flags = SEEN_FIXED
-    };
+        .kind = SEEN_CUCKOO, .keys = n, .error = 0.5, .probes = k, .flags = SEEN_FIXED};
     seen_filter *f;
     if (seen_new(&spec, &f) < 0) {
         fprintf(stderr, "%s\n", seen_reason());
@@ -141,16 +140,16 @@ static const struct {
     const char *name;
     double error; /* of a ribbon */
     uint32_t k;   /* of a cuckoo filter */
-} kinds[] = { { "ribbon8", 1.0 / 256, 0 },
-              { "ribbon2", 0.25, 0 },
-              { "cuckoo8", 0, 8 },
-              { "cuckoo12", 0, 12 },
-              { "cuckoo16", 0, 16 } };
+} kinds[] = {{"ribbon8", 1.0 / 256, 0},
+             {"ribbon2", 0.25, 0},
+             {"cuckoo8", 0, 8},
+             {"cuckoo12", 0, 12},
+             {"cuckoo16", 0, 16}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 int main(int argc, char **argv)
 {
-    double sizes[16] = { 1e6, 1e7, 1e8 };
+    double sizes[16] = {1e6, 1e7, 1e8};
     int given = 0;
     unsigned wanted = 0;
     for (int a = 1; a < argc; a++) {

@@ -39,7 +39,7 @@ static const char *const path[16] = {
     "catalog/category/view/id/",
     "download/release/",
 };
-static const char *const tail[4] = { "\n", ".html\n", "/\n", "&ref=home\n" };
+static const char *const tail[4] = {"\n", ".html\n", "/\n", "&ref=home\n"};
 
 /* A word in 32 bytes that can be copied whole, and its length. */
 typedef struct word {
@@ -49,7 +49,7 @@ typedef struct word {
 
 static word spell(const char *a, const char *b)
 {
-    word w = { "", 0 };
+    word w = {"", 0};
     w.len = (size_t)snprintf(w.text, sizeof w.text, "%s%s", a, b);
     return w;
 }

@@ -18,10 +18,15 @@ typedef struct given {
     size_t n;
 } given;
 
-#define OPTION_GIVEN                                                                    \
-    {OPT_KEY, "word", "KEY", "Take this key instead of reading lines; may be repeated."}
-#define OPTION_STATS                                                                    \
-    {OPT_STATS, "stats", NULL, "At the end tell the counts on standard error."}
+#define OPTION_GIVEN                                                                   \
+    {                                                                                  \
+        OPT_KEY, "word", "KEY",                                                        \
+            "Take this key instead of reading lines; may be repeated."                 \
+    }
+#define OPTION_STATS                                                                   \
+    {                                                                                  \
+        OPT_STATS, "stats", NULL, "At the end tell the counts on standard error."      \
+    }
 
 static const kit_option add_options[] = {
     OPTION_GIVEN,
@@ -55,8 +60,8 @@ typedef struct job {
     size_t room;
 } job;
 
-static void take(job *j, bool removes, const seen_key *key, const uint64_t *hash, size_t n,
-                 bool *dup)
+static void take(job *j, bool removes, const seen_key *key, const uint64_t *hash,
+                 size_t n, bool *dup)
 {
     j->lines += n;
     if (!removes) {
@@ -84,8 +89,7 @@ static void take(job *j, bool removes, const seen_key *key, const uint64_t *hash
 
 static int change(const kit_command *self, int argc, char **argv, bool removes)
 {
-    kit_parse p =
-        kit_parse_start(removes ? "seen rm" : "seen add", self, argc, argv);
+    kit_parse p = kit_parse_start(removes ? "seen rm" : "seen add", self, argc, argv);
     job j = {.keys = KEYSPEC_INIT};
     const char *name = NULL;
     for (int o; (o = kit_next(&p));) {
@@ -122,18 +126,23 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
         arena_free(&words);
         free(dup);
     } else {
-        feed_spec spec = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at),
-                          .keys = j.keys, .hash = j.s->hashes && !removes,
-                          .seed = j.s->hashes ? seen_seed(j.s->filter) : 0, .threads = j.threads};
+        feed_spec spec = {.files = argv + p.at,
+                          .nfiles = (size_t)(argc - p.at),
+                          .keys = j.keys,
+                          .hash = j.s->hashes && !removes,
+                          .seed = j.s->hashes ? seen_seed(j.s->filter) : 0,
+                          .threads = j.threads};
         feed *f = feed_open(&spec);
         kit_progress_start(j.quiet);
         for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
             take(&j, removes, b->key, b->hash, b->n, b->dup);
             if (kit_progress_due())
-                kit_progress_show(&(kit_progress){
-                    .taken = kit_lines_taken(feed_lines(f)),
-                    .total = kit_lines_total(feed_lines(f)), .lines = j.lines,
-                    .distinct = j.changed, .memory = store_bytes(j.s)});
+                kit_progress_show(
+                    &(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
+                                    .total = kit_lines_total(feed_lines(f)),
+                                    .lines = j.lines,
+                                    .distinct = j.changed,
+                                    .memory = store_bytes(j.s)});
         }
         kit_progress_end();
         feed_close(f);
@@ -164,9 +173,10 @@ const kit_command cmd_add = {
     .summary = "add keys to a filter",
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER\n"
              "[OPTION]... --redis URL [FILE]...",
-    .about = "Adds each line of the FILEs, or of standard input, to FILTER, which 'seen "
-             "new' has made. The file is replaced when all were added; until then, and "
-             "after any failure, it is as it was.",
+    .about =
+        "Adds each line of the FILEs, or of standard input, to FILTER, which 'seen "
+        "new' has made. The file is replaced when all were added; until then, and "
+        "after any failure, it is as it was.",
     .options = add_options,
     .examples = "# Addresses to be refused\n"
                 "$ seen add blocked.seen blocked.txt\n"
@@ -179,10 +189,11 @@ const kit_command cmd_rm = {
     .name = "rm",
     .summary = "remove keys from a filter that can",
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
-    .about = "Removes each line of the FILEs, or of standard input, from FILTER, if its "
-             "kind can: set and cuckoo ('seen new -r' makes one). Remove only keys that "
-             "were added: in a cuckoo filter a stranger may take away another key that "
-             "shares its fingerprint.",
+    .about =
+        "Removes each line of the FILEs, or of standard input, from FILTER, if its "
+        "kind can: set and cuckoo ('seen new -r' makes one). Remove only keys that "
+        "were added: in a cuckoo filter a stranger may take away another key that "
+        "shares its fingerprint.",
     .options = rm_options,
     .status = "0 if a key was removed, 1 if none was there, 2 if something failed.",
     .examples = "# No longer blocked\n"

@@ -19,22 +19,27 @@ enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
 
 static const kit_option options[] = {
     {'e', "error", "P",
-     "An absent key is called present with probability P (0.001, 0.1%, 1/1000); 0.01 if "
+     "An absent key is called present with probability P (0.001, 0.1%, 1/1000); 0.01 "
+     "if "
      "neither -e nor -m is given."},
     {'m', "memory", "SIZE",
-     "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, 500M "
+     "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, "
+     "500M "
      "is 500 times 2^20)."},
     {'n', "expect", "N",
-     "Expect N lines: only to tell at once, not after an hour, that the disk is too small."},
+     "Expect N lines: only to tell at once, not after an hour, that the disk is too "
+     "small."},
     {OPT_WORK, "work", "SIZE", "Memory to work with; 1G if not given, at least 64M."},
     {OPT_TMP, "tmp", "FOLDER",
-     "Where keys wait that do not fit into that memory, eight bytes each; $TMPDIR or /tmp "
+     "Where keys wait that do not fit into that memory, eight bytes each; $TMPDIR or "
+     "/tmp "
      "if not given."},
     {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
     KEY_OPTIONS,
     THREAD_OPTION,
     {'f', "force", NULL, "Replace FILTER if it is there."},
-    {OPT_STATS, "stats", NULL, "At the end tell on standard error what was built and what it took."},
+    {OPT_STATS, "stats", NULL,
+     "At the end tell on standard error what was built and what it took."},
     {'q', "quiet", NULL, "No progress on a terminal."},
     {0},
 };
@@ -91,8 +96,8 @@ static void tell(const seen_filter *f, uint64_t lines, const char *name)
     getrusage(RUSAGE_SELF, &u);
     double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
                  (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
-    fprintf(stderr, "%.1f s of processor time, %.0f ns a line; at most %s of memory\n", cpu,
-            lines ? cpu * 1e9 / (double)lines : 0,
+    fprintf(stderr, "%.1f s of processor time, %.0f ns a line; at most %s of memory\n",
+            cpu, lines ? cpu * 1e9 / (double)lines : 0,
             kit_show_bytes((double)u.ru_maxrss * 1024, a));
 }
 
@@ -113,7 +118,9 @@ static int build_main(const kit_command *self, int argc, char **argv)
             if (!kit_parse_bytes(p.arg, &spec.work))
                 kit_bad_value(&p, o, "a size, such as 1G");
             break;
-        case OPT_TMP: spec.tmp = p.arg; break;
+        case OPT_TMP:
+            spec.tmp = p.arg;
+            break;
         case OPT_SEED: {
             char *end;
             errno = 0;
@@ -122,9 +129,15 @@ static int build_main(const kit_command *self, int argc, char **argv)
                 kit_bad_value(&p, o, "a number from 1 to 2^64-1");
             break;
         }
-        case 'f': force = true; break;
-        case OPT_STATS: stats = true; break;
-        case 'q': quiet = true; break;
+        case 'f':
+            force = true;
+            break;
+        case OPT_STATS:
+            stats = true;
+            break;
+        case 'q':
+            quiet = true;
+            break;
         }
     }
     if (p.at == argc)
@@ -151,8 +164,12 @@ static int build_main(const kit_command *self, int argc, char **argv)
     seen_filter *f;
     if (seen_builder_new(&spec, &b) < 0)
         kit_die("%s", seen_reason());
-    feed_spec in = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at), .keys = keys,
-                    .hash = true, .seed = spec.seed, .threads = threads};
+    feed_spec in = {.files = argv + p.at,
+                    .nfiles = (size_t)(argc - p.at),
+                    .keys = keys,
+                    .hash = true,
+                    .seed = spec.seed,
+                    .threads = threads};
     feed *input = feed_open(&in);
     l.input = input;
     kit_progress_start_silent(quiet);
@@ -181,12 +198,17 @@ const kit_command cmd_build = {
     .usage = "[OPTION]... FILTER [FILE]...",
     .about =
         "Builds FILTER from the lines of the FILEs, or of standard input: a ribbon, at "
-        "whole bits within one percent of the fewest that an error rate allows in theory "
-        "(two bits a key for one error in four, eight for one in 256). It can be asked by "
+        "whole bits within one percent of the fewest that an error rate allows in "
+        "theory "
+        "(two bits a key for one error in four, eight for one in 256). It can be asked "
+        "by "
         "every command, but no key can be added later.\n\n"
-        "Any number of lines may come, any of them twice. Eight bytes of each are kept, in "
-        "memory or in a nameless temporary file, and solved in pieces on all processors. "
-        "FILTER is written at the end, whole; whatever goes wrong before leaves the old "
+        "Any number of lines may come, any of them twice. Eight bytes of each are "
+        "kept, in "
+        "memory or in a nameless temporary file, and solved in pieces on all "
+        "processors. "
+        "FILTER is written at the end, whole; whatever goes wrong before leaves the "
+        "old "
         "one as it was and nothing behind.",
     .options = options,
     .examples = "# A list of refused addresses, one error in a thousand\n"

@@ -12,10 +12,12 @@
 enum { OPT_KEY = 300 };
 
 static const kit_option options[] = {
-    {'v', "invert", NULL, "Print the lines that are not in the filter: these are certain."},
+    {'v', "invert", NULL,
+     "Print the lines that are not in the filter: these are certain."},
     {'c', "count", NULL, "Print only the number of lines."},
     {'q', "quiet", NULL, "Print nothing; stop at the first line found."},
-    {OPT_KEY, "word", "KEY", "Ask for this key instead of reading lines; may be repeated."},
+    {OPT_KEY, "word", "KEY",
+     "Ask for this key instead of reading lines; may be repeated."},
     OPTION_REDIS("Instead of FILTER: one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
@@ -41,10 +43,18 @@ static int has_main(const kit_command *self, int argc, char **argv)
             thread_option(&threads, &p, o))
             continue;
         switch (o) {
-        case 'v': invert = true; break;
-        case 'c': count = true; break;
-        case 'q': quiet = true; break;
-        case 'o': out_name = p.arg; break;
+        case 'v':
+            invert = true;
+            break;
+        case 'c':
+            count = true;
+            break;
+        case 'q':
+            quiet = true;
+            break;
+        case 'o':
+            out_name = p.arg;
+            break;
         case OPT_KEY:
             word = kit_grow(word, words + 1, sizeof *word);
             word[words++] = (seen_key){p.arg, strlen(p.arg)};
@@ -80,8 +90,11 @@ static int has_main(const kit_command *self, int argc, char **argv)
         arena_free(&a);
         free(word);
     } else {
-        feed_spec spec = {.files = argv + p.at, .nfiles = (size_t)(argc - p.at),
-                          .keys = keys, .hash = s->hashes, .seed = s->hashes ? seen_seed(s->filter) : 0,
+        feed_spec spec = {.files = argv + p.at,
+                          .nfiles = (size_t)(argc - p.at),
+                          .keys = keys,
+                          .hash = s->hashes,
+                          .seed = s->hashes ? seen_seed(s->filter) : 0,
                           .threads = threads};
         feed *f = feed_open(&spec);
         for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
@@ -115,14 +128,16 @@ const kit_command cmd_has = {
     .summary = "print the lines that are in a filter",
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER\n"
              "[OPTION]... --redis URL [FILE]...",
-    .about = "Prints each line of the FILEs, or of standard input, that is in FILTER. What "
-             "is said not to be there certainly is not; what is said to be there is "
-             "wrong with the error of the filter ('seen info' tells it).",
+    .about =
+        "Prints each line of the FILEs, or of standard input, that is in FILTER. What "
+        "is said not to be there certainly is not; what is said to be there is "
+        "wrong with the error of the filter ('seen info' tells it).",
     .options = options,
     .status = "0 if a line was selected, 1 if none was, 2 if something failed.",
-    .examples = "# Words that are in no dictionary\n"
-                "$ seen has -v words.seen text.txt\n"
-                "# In a script\n"
-                "$ seen has -q --word http://bad.example/ blocked.seen && echo refused\n",
+    .examples =
+        "# Words that are in no dictionary\n"
+        "$ seen has -v words.seen text.txt\n"
+        "# In a script\n"
+        "$ seen has -q --word http://bad.example/ blocked.seen && echo refused\n",
     .run = has_main,
 };

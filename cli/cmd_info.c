@@ -38,14 +38,15 @@ static void picture(const seen_stats *st)
 }
 
 /* Another system's filter: how it calls itself, and what can be done with it here. */
-static void tell_foreign(const char *name, const seen_filter *f, const seen_format *format)
+static void tell_foreign(const char *name, const seen_filter *f,
+                         const seen_format *format)
 {
     seen_stats st;
     char text[600];
     seen_get_stats(f, &st);
     seen_describe(f, text, sizeof text);
-    printf("%s\n  format     %s: %s\n  is         %s\n", name, format->name, format->about,
-           text);
+    printf("%s\n  format     %s: %s\n  is         %s\n", name, format->name,
+           format->about, text);
     picture(&st);
     printf("  can        ask%s%s%s\n", format->can & SEEN_FORMAT_ADD ? ", add" : "",
            format->can & SEEN_FORMAT_REMOVE ? ", remove" : "",
@@ -66,12 +67,15 @@ static void tell(const char *name, const seen_filter *f)
     printf("%s\n  kind       %s, %u layer%s, %s %u\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",
            st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON
-               ? "fingerprint bits" : "probes",
+               ? "fingerprint bits"
+               : "probes",
            st.probes);
     printf("  keys       %s", kit_show_count(st.added, a));
     if (st.capacity)
         printf(" of %s", kit_show_count(st.capacity, b));
-    printf("%s\n", st.flags & SEEN_FIXED ? ", fixed" : can & SEEN_CAN_GROW ? ", grows" : "");
+    printf("%s\n", st.flags & SEEN_FIXED ? ", fixed"
+                   : can & SEEN_CAN_GROW ? ", grows"
+                                         : "");
     printf("  memory     %s", kit_show_bytes((double)st.bytes, a));
     if (st.added)
         printf(", %.1f bits a key", (double)st.bits / (double)st.added);
@@ -87,9 +91,11 @@ static void tell(const char *name, const seen_filter *f)
     else if (st.lost_expected > 0)
         printf("  lost       %.*g keys expected to have been taken for old ones\n",
                st.lost_expected < 10 ? 2 : 6,
-               st.lost_expected < 10 ? st.lost_expected : floor(st.lost_expected + 0.5));
+               st.lost_expected < 10 ? st.lost_expected
+                                     : floor(st.lost_expected + 0.5));
     printf("  can        ask%s%s%s%s%s\n", can & SEEN_CAN_ADD ? ", add" : "",
-           can & SEEN_CAN_REMOVE ? ", remove" : "", can & SEEN_CAN_MERGE ? ", merge" : "",
+           can & SEEN_CAN_REMOVE ? ", remove" : "",
+           can & SEEN_CAN_MERGE ? ", merge" : "",
            can & SEEN_CAN_GROW && !(st.flags & SEEN_FIXED) ? ", grow" : "",
            st.dirty ? " (dirty: not closed properly after the last write)" : "");
 }
@@ -100,7 +106,8 @@ static void tell_json(kit_json *j, const char *name, const seen_filter *f)
     seen_get_stats(f, &st);
     kit_json_open(j, NULL, '{');
     kit_json_text(j, "file", name);
-    kit_json_text(j, "kind", seen_kind_name(st.kind) ? seen_kind_name(st.kind) : "unknown");
+    kit_json_text(j, "kind",
+                  seen_kind_name(st.kind) ? seen_kind_name(st.kind) : "unknown");
     if (seen_format_of(f))
         kit_json_text(j, "format", seen_format_of(f)->name);
     kit_json_count(j, "layers", st.layers);
@@ -179,9 +186,10 @@ const kit_command cmd_info = {
     .name = "info",
     .summary = "tell what a filter is and how full",
     .usage = "[OPTION]... FILTER...",
-    .about = "Tells kind, keys, memory, fill and the error of the moment of each FILTER. "
-             "The numbers are taken from the bits themselves (from a sample, if there "
-             "are many).",
+    .about =
+        "Tells kind, keys, memory, fill and the error of the moment of each FILTER. "
+        "The numbers are taken from the bits themselves (from a sample, if there "
+        "are many).",
     .options = info_options,
     .examples = "# For people\n$ seen info visited.seen\n"
                 "# For programs\n$ seen info --json visited.seen\n",

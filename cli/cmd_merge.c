@@ -46,10 +46,11 @@ const kit_command cmd_merge = {
     .name = "merge",
     .summary = "make the union of filters",
     .usage = "[OPTION]... -o FILTER FILTER...",
-    .about = "Writes a filter that holds the keys of all the FILTERs. They must have the "
-             "same seed and, except for sets, the same kind and shape: make them with the "
-             "same 'seen new --seed', or as copies of one empty filter. Other systems' "
-             "filters are merged if they are of one format, size and number of probes.",
+    .about =
+        "Writes a filter that holds the keys of all the FILTERs. They must have the "
+        "same seed and, except for sets, the same kind and shape: make them with the "
+        "same 'seen new --seed', or as copies of one empty filter. Other systems' "
+        "filters are merged if they are of one format, size and number of probes.",
     .options = options,
     .examples = "# What two crawlers have visited\n"
                 "$ seen merge -o both.seen east.seen west.seen\n",

@@ -19,10 +19,12 @@ static const kit_option options[] = {
     OPTION_ERROR,
     {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
     {OPT_KIND, "kind", "KIND",
-     "Use this kind of filter instead of the best one: classic, line, block, set, cuckoo; "
+     "Use this kind of filter instead of the best one: classic, line, block, set, "
+     "cuckoo; "
      "'seen plan' compares them. Or another system's format, NAME[:PARAM=VALUE,...] of "
      "'seen formats'; then -m M is its number of bits."},
-    {OPT_BITS, "bits", "M", "Exactly M bits (a classic filter unless --kind is given)."},
+    {OPT_BITS, "bits", "M",
+     "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
     {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
     {'r', "removable", NULL, "Only kinds that can remove keys."},
@@ -31,7 +33,8 @@ static const kit_option options[] = {
      "their seeds agree. With a known seed strangers can choose keys that collide."},
     {'f', "force", NULL, "Replace FILTER if it is there."},
     {OPT_REDIS, "redis", "URL",
-     "Make it in Redis or Valkey, redis://host:port/name, for -n keys (a million if not "
+     "Make it in Redis or Valkey, redis://host:port/name, for -n keys (a million if "
+     "not "
      "given) and -e; many machines may use it at once. It does not grow."},
     OPTION_REDIS_MODULE,
     {0},
@@ -71,9 +74,15 @@ static int new_main(const kit_command *self, int argc, char **argv)
         if (sizing_option(&z, &p, o))
             continue;
         switch (o) {
-        case 'f': force = true; break;
-        case 'r': spec.flags |= SEEN_REMOVES; break;
-        case OPT_FIXED: spec.flags |= SEEN_FIXED; break;
+        case 'f':
+            force = true;
+            break;
+        case 'r':
+            spec.flags |= SEEN_REMOVES;
+            break;
+        case OPT_FIXED:
+            spec.flags |= SEEN_FIXED;
+            break;
         case OPT_SEED: {
             char *end;
             errno = 0;
@@ -97,9 +106,11 @@ static int new_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "one FILTER to make, please");
     name = name ? name : argv[p.at];
     if (remote_is_url(name)) {
-        if (spec.bits || spec.probes || spec.flags || z.memory || z.kind || *format.name)
+        if (spec.bits || spec.probes || spec.flags || z.memory || z.kind ||
+            *format.name)
             kit_usage(&p, "a filter in Redis is made from -n and -e alone");
-        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : seen_random_seed(), force);
+        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : seen_random_seed(),
+                    force);
         return 0;
     }
     spec.kind = z.kind;
@@ -134,7 +145,8 @@ const kit_command cmd_new = {
     .usage = "[OPTION]... FILTER\n[OPTION]... --redis URL",
     .about =
         "Makes the file FILTER: an empty filter for -n keys with error -e (0.01 if not "
-        "given), or for -n keys in -m memory. The kind that suits is chosen. Without -n "
+        "given), or for -n keys in -m memory. The kind that suits is chosen. Without "
+        "-n "
         "it starts small and grows.",
     .options = options,
     .examples = "# For a million keys, one error in a thousand\n"

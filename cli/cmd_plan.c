@@ -19,7 +19,8 @@ static const kit_option options[] = {
     {'m', "memory", "SIZE", "Memory it may take (64M, 1G)."},
     {'r', "removable", NULL, "Keys will be removed: only kinds that can are taken."},
     {OPT_STATIC, "static", NULL,
-     "All keys are known before the first question: a filter that never changes will do."},
+     "All keys are known before the first question: a filter that never changes will "
+     "do."},
     {OPT_NOTIME, "no-time", NULL, "Do not measure lookups, which takes a second."},
     {OPT_PLOT, "plot", "FILE",
      "Write a picture to FILE (SVG): error against memory, and against the number of "
@@ -31,13 +32,20 @@ static const kit_option options[] = {
 static const char *says(seen_kind k)
 {
     switch (k) {
-    case SEEN_CLASSIC: return "textbook; small below 1e-4, slow";
-    case SEEN_LINE: return "one cache line a key";
-    case SEEN_BLOCK: return "Parquet's; fastest in cache";
-    case SEEN_SET: return "fingerprints; exact in practice";
-    case SEEN_CUCKOO: return "small fingerprints";
-    case SEEN_RIBBON: return "built once; smallest";
-    default: return "";
+    case SEEN_CLASSIC:
+        return "textbook; small below 1e-4, slow";
+    case SEEN_LINE:
+        return "one cache line a key";
+    case SEEN_BLOCK:
+        return "Parquet's; fastest in cache";
+    case SEEN_SET:
+        return "fingerprints; exact in practice";
+    case SEEN_CUCKOO:
+        return "small fingerprints";
+    case SEEN_RIBBON:
+        return "built once; smallest";
+    default:
+        return "";
     }
 }
 
@@ -49,7 +57,8 @@ typedef struct needs {
 static bool serves(seen_kind k, needs want)
 {
     unsigned can = seen_kind_can(k);
-    return (can & SEEN_CAN_ADD || want.all_known) && (can & SEEN_CAN_REMOVE || !want.removes);
+    return (can & SEEN_CAN_ADD || want.all_known) &&
+           (can & SEEN_CAN_REMOVE || !want.removes);
 }
 
 /* Whether A is the better answer to what was not given: fewer bytes; more keys or the
@@ -72,21 +81,29 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
             best = (seen_kind)k;
     double line = (double)r[SEEN_LINE].bytes, classic = (double)r[SEEN_CLASSIC].bytes;
     switch (best) {
-    case SEEN_AUTO: snprintf(why, size, "no kind can do that in so little"); break;
+    case SEEN_AUTO:
+        snprintf(why, size, "no kind can do that in so little");
+        break;
     case SEEN_LINE:
         snprintf(why, size, "one memory access a key, hardly larger than classic");
         break;
     case SEEN_CLASSIC:
         if (line > classic)
-            snprintf(why, size, "line would take %.0f%% more", 100 * (line / classic - 1));
+            snprintf(why, size, "line would take %.0f%% more",
+                     100 * (line / classic - 1));
         else
             snprintf(why, size, "line would err more often in as many bytes");
         break;
-    case SEEN_BLOCK: snprintf(why, size, "it fits the fastest cache"); break;
-    case SEEN_RIBBON:
-        snprintf(why, size, "all keys are known, and nothing is smaller; see seen build");
+    case SEEN_BLOCK:
+        snprintf(why, size, "it fits the fastest cache");
         break;
-    default: snprintf(why, size, "the smallest that removes keys"); break;
+    case SEEN_RIBBON:
+        snprintf(why, size,
+                 "all keys are known, and nothing is smaller; see seen build");
+        break;
+    default:
+        snprintf(why, size, "the smallest that removes keys");
+        break;
     }
     return best;
 }
@@ -95,8 +112,8 @@ static void can_words(seen_kind k, char *out)
 {
     unsigned can = seen_kind_can(k);
     sprintf(out, "%s%s%s%s", can & SEEN_CAN_ADD ? "add " : "static ",
-            can & SEEN_CAN_REMOVE ? "remove " : "", can & SEEN_CAN_MERGE ? "merge " : "",
-            can & SEEN_CAN_GROW ? "grow" : "");
+            can & SEEN_CAN_REMOVE ? "remove " : "",
+            can & SEEN_CAN_MERGE ? "merge " : "", can & SEEN_CAN_GROW ? "grow" : "");
 }
 
 static int plan_main(const kit_command *self, int argc, char **argv)
@@ -134,9 +151,10 @@ static int plan_main(const kit_command *self, int argc, char **argv)
     seen_size row[SEEN_KINDS] = {{0}};
     char cannot[SEEN_KINDS][160], why[160];
     for (int k = 1; k < SEEN_KINDS; k++) {
-        row[k] = (seen_size){.kind = (seen_kind)k, .keys = z.keys, .error = z.error,
-                             .bytes = z.memory};
-        if (!seen_kind_name((seen_kind)k) || k == SEEN_FOREIGN || seen_solve(row + k) < 0) {
+        row[k] = (seen_size){
+            .kind = (seen_kind)k, .keys = z.keys, .error = z.error, .bytes = z.memory};
+        if (!seen_kind_name((seen_kind)k) || k == SEEN_FOREIGN ||
+            seen_solve(row + k) < 0) {
             snprintf(cannot[k], sizeof cannot[k], "%s", seen_reason());
             row[k].bytes = 0;
         }
@@ -148,8 +166,8 @@ static int plan_main(const kit_command *self, int argc, char **argv)
         kit_json_text(&j, "why", why);
         kit_json_open(&j, "kinds", '[');
     } else {
-        printf("%-9s %10s %10s %4s %10s %9s %5s  %s\n", "kind", "memory", "bits/key", "k",
-               "error", "keys", timed ? "ns" : "", "can");
+        printf("%-9s %10s %10s %4s %10s %9s %5s  %s\n", "kind", "memory", "bits/key",
+               "k", "error", "keys", timed ? "ns" : "", "can");
     }
     for (int k = 1; k < SEEN_KINDS; k++) {
         seen_size s = row[k];
@@ -186,8 +204,9 @@ static int plan_main(const kit_command *self, int argc, char **argv)
         else
             snprintf(keys, sizeof keys, "%.4g", (double)s.keys);
         printf("%-9s %10s %10.2f %4u %10.3g %9s %5s  %-23s %s%s\n", name,
-               kit_show_bytes((double)s.bytes, memory), s.bits_per_key, s.probes, s.error,
-               keys, ns, can, says(s.kind), s.kind == choice ? " <- chosen" : "");
+               kit_show_bytes((double)s.bytes, memory), s.bits_per_key, s.probes,
+               s.error, keys, ns, can, says(s.kind),
+               s.kind == choice ? " <- chosen" : "");
     }
     /* Any filter of error e needs log2(1/e) bits a key, whatever its structure. */
     double n = z.keys ? (double)z.keys : (double)best.keys, e;
@@ -206,8 +225,8 @@ static int plan_main(const kit_command *self, int argc, char **argv)
         kit_json_close(&j, '}');
     } else {
         char memory[24];
-        printf("%-9s %10s %10.2f %4s %10.3g %9.4g %5s  no filter can be smaller\n", "minimum",
-               kit_show_bytes(n * bits / 8, memory), bits, "", e, n, "");
+        printf("%-9s %10s %10.2f %4s %10.3g %9.4g %5s  no filter can be smaller\n",
+               "minimum", kit_show_bytes(n * bits / 8, memory), bits, "", e, n, "");
         printf("\n%s%s: %s.\n", choice ? "seen would take " : "nothing",
                choice ? seen_kind_name(choice) : "", why);
         const seen_size *small = row + SEEN_RIBBON, *took = row + choice;
@@ -217,11 +236,13 @@ static int plan_main(const kit_command *self, int argc, char **argv)
                        "(--static; seen build).\n",
                        100 - 100 * (double)small->bytes / (double)took->bytes);
             else if (z.keys)
-                printf("If all keys are known beforehand, ribbon errs %.2g instead of %.2g "
+                printf("If all keys are known beforehand, ribbon errs %.2g instead of "
+                       "%.2g "
                        "(--static; seen build).\n",
                        small->error, took->error);
             else
-                printf("If all keys are known beforehand, ribbon takes %.0f%% more of them "
+                printf("If all keys are known beforehand, ribbon takes %.0f%% more of "
+                       "them "
                        "(--static; seen build).\n",
                        100 * (double)small->keys / (double)took->keys - 100);
         }
@@ -239,9 +260,10 @@ const kit_command cmd_plan = {
     .name = "plan",
     .summary = "compare the kinds for a given size",
     .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]",
-    .about = "Tells for every kind of filter what two of the number of keys, the error and "
-             "the memory make of the third, what it can do, and the least that any filter "
-             "would need. Nothing is made.",
+    .about =
+        "Tells for every kind of filter what two of the number of keys, the error and "
+        "the memory make of the third, what it can do, and the least that any filter "
+        "would need. Nothing is made.",
     .options = options,
     .examples = "# A hundred million keys, one error in a thousand\n"
                 "$ seen plan -n 100M -e 0.001\n"

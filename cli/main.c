@@ -16,24 +16,9 @@
 #include <unistd.h>
 
 const kit_command *const commands[] = {
-    &cmd_uniq,
-    &cmd_new,
-    &cmd_add,
-    &cmd_has,
-    &cmd_build,
-    &cmd_rm,
-    &cmd_merge,
-    &cmd_info,
-    &cmd_verify,
-    &cmd_convert,
-    &cmd_formats,
-    &cmd_sort,
-    &cmd_count,
-    &cmd_plan,
-    &cmd_compare,
-    &cmd_demo,
-    &cmd_help,
-    NULL,
+    &cmd_uniq,  &cmd_new,  &cmd_add,     &cmd_has,     &cmd_build,   &cmd_rm,
+    &cmd_merge, &cmd_info, &cmd_verify,  &cmd_convert, &cmd_formats, &cmd_sort,
+    &cmd_count, &cmd_plan, &cmd_compare, &cmd_demo,    &cmd_help,    NULL,
 };
 
 static void version(void)
@@ -51,7 +36,8 @@ void overview(FILE *to)
                 "Have I seen this before? Answers in a few bits a key.\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(to, "  %-10s %s\n", "crawl", "fetch pages, each once (the program seen-crawl)");
+    fprintf(to, "  %-10s %s\n", "crawl",
+            "fetch pages, each once (the program seen-crawl)");
     fprintf(to, "\n'seen COMMAND --help' tells more; 'seen --version' the version.\n"
                 "The one to begin with: seen uniq FILE\n");
 }
@@ -78,7 +64,8 @@ static int run(const kit_command *c, int argc, char **argv)
 static void run_other(const char *word, char **argv)
 {
     char path[4096], name[80];
-    if (strchr(word, '/') || snprintf(name, sizeof name, "seen-%s", word) >= (int)sizeof name)
+    if (strchr(word, '/') ||
+        snprintf(name, sizeof name, "seen-%s", word) >= (int)sizeof name)
         return;
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof name - 1);
     char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;

@@ -17,17 +17,25 @@ typedef struct sizing {
 
 enum { OPT_KIND = 0x420 };
 
-#define OPTION_EXPECT                                                                   \
-    {'n', "expect", "N",                                                                \
-     "Expect N distinct keys (20M, 2e7). More may come: the filter grows."}
-#define OPTION_ERROR                                                                    \
-    {'e', "error", "P",                                                                 \
-     "Take a filter in which an absent key is called present with probability P "       \
-     "(0.001, 0.1%, 1/1000)."}
-#define OPTION_KIND                                                                     \
-    {OPT_KIND, "kind", "KIND",                                                          \
-     "Use this kind of filter instead of the best one: classic, line, block, set, "     \
-     "cuckoo; 'seen plan' compares them."}
+#define OPTION_EXPECT                                                                  \
+    {                                                                                  \
+        'n', "expect", "N",                                                            \
+            "Expect N distinct keys (20M, 2e7). More may come: the filter grows."      \
+    }
+#define OPTION_ERROR                                                                   \
+    {                                                                                  \
+        'e', "error", "P",                                                             \
+            "Take a filter in which an absent key is called present with probability " \
+            "P "                                                                       \
+            "(0.001, 0.1%, 1/1000)."                                                   \
+    }
+#define OPTION_KIND                                                                    \
+    {                                                                                  \
+        OPT_KIND, "kind", "KIND",                                                      \
+            "Use this kind of filter instead of the best one: classic, line, block, "  \
+            "set, "                                                                    \
+            "cuckoo; 'seen plan' compares them."                                       \
+    }
 
 /* Takes -n, -e, -m and --kind; returns whether KEY was one of them. */
 bool sizing_option(sizing *s, const kit_parse *p, int key);

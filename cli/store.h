@@ -1,8 +1,8 @@
 /* store.h - a filter by its name: the one place that knows what names can mean.
  *
- * A name is a file: a native filter or another system's. Other formats and places are learned here, once,
- * for all commands: store_open tries each opener in turn. A store that is no filter of
- * the library (a server) brings its own store_ops. */
+ * A name is a file: a native filter or another system's. Other formats and places are
+ * learned here, once, for all commands: store_open tries each opener in turn. A store
+ * that is no filter of the library (a server) brings its own store_ops. */
 #ifndef CLI_STORE_H
 #define CLI_STORE_H
 
@@ -19,7 +19,8 @@ typedef struct store_ops {
     /* As seen_add_many and seen_has_many; false: told by kit_warn already. */
     bool (*add)(store *s, const seen_key *keys, size_t n, bool *dup);
     bool (*has)(store *s, const seen_key *keys, size_t n, bool *found);
-    bool (*remove)(store *s, const seen_key *keys, size_t n, bool *removed); /* or NULL */
+    bool (*remove)(store *s, const seen_key *keys, size_t n,
+                   bool *removed); /* or NULL */
     uint64_t (*bytes)(store *s);
     double (*lost)(store *s); /* expected so far */
     bool (*save)(store *s);
@@ -40,8 +41,8 @@ struct store {
 };
 
 enum {
-    STORE_ASK = 0,    /* only asked: shared, read-only */
-    STORE_CHANGE = 1, /* will be changed and saved: locked against a second writer */
+    STORE_ASK = 0,     /* only asked: shared, read-only */
+    STORE_CHANGE = 1,  /* will be changed and saved: locked against a second writer */
     STORE_MAY_MAKE = 2 /* with STORE_CHANGE: a missing or empty file is fine, then
                         * s->filter is NULL until the caller makes one */
 };
@@ -54,7 +55,8 @@ store *store_open(const char *name, unsigned how);
 store *store_open_if_filter(const char *name);
 
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
-void store_add(store *s, const seen_key *keys, const uint64_t *hashes, size_t n, bool *dup);
+void store_add(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
+               bool *dup);
 void store_has(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *found);
 

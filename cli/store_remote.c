@@ -91,7 +91,8 @@ static void tell(store *s)
     if (st.bytes)
         printf(", %llu bytes", (unsigned long long)st.bytes);
     if (st.keys)
-        printf(", made for %llu keys at error %g", (unsigned long long)st.keys, st.error);
+        printf(", made for %llu keys at error %g", (unsigned long long)st.keys,
+               st.error);
     if (fill >= 0)
         printf(", %.1f%% of the bits set, error %.2g now", 100 * fill, error);
     putchar('\n');

@@ -6,15 +6,21 @@
 
 enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
 
-#define OPTION_REDIS(what)                                                              \
-    {OPT_REDIS, "redis", "URL",                                                         \
-     what " in Redis or Valkey, redis://host:port/name, which many machines may use at " \
-     "once; 'seen new --redis URL' makes it."}
-#define OPTION_REDIS_MODULE                                                             \
-    {OPT_REDIS_MODULE, "redis-module", NULL,                                            \
-     "With --redis: let the BF commands of a module on the server do the work."}
+#define OPTION_REDIS(what)                                                             \
+    {                                                                                  \
+        OPT_REDIS, "redis", "URL",                                                     \
+            what " in Redis or Valkey, redis://host:port/name, which many machines "   \
+                 "may use at "                                                         \
+                 "once; 'seen new --redis URL' makes it."                              \
+    }
+#define OPTION_REDIS_MODULE                                                            \
+    {                                                                                  \
+        OPT_REDIS_MODULE, "redis-module", NULL,                                        \
+            "With --redis: let the BF commands of a module on the server do the work." \
+    }
 
-/* Takes --redis (into *NAME) and --redis-module; returns whether KEY was one of them. */
+/* Takes --redis (into *NAME) and --redis-module; returns whether KEY was one of them.
+ */
 bool remote_option(int key, const char *arg, const char **name);
 
 bool remote_is_url(const char *name);
@@ -24,5 +30,6 @@ bool remote_is_url(const char *name);
 int remote_open(const char *name, unsigned how, store *s);
 
 /* Makes a filter there, or ends the program. */
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed, bool force);
+void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+                 bool force);
 #endif

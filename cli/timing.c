@@ -15,7 +15,10 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static uint64_t number(uint64_t i) { return seen_hash_seeded(42, &i, sizeof i); }
+static uint64_t number(uint64_t i)
+{
+    return seen_hash_seeded(42, &i, sizeof i);
+}
 
 static seen_filter *make(const seen_size *s, const uint64_t *h, uint64_t n)
 {

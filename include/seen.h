@@ -102,7 +102,7 @@ enum {
     SEEN_CAN_ATOMIC = 16 /* adds from many threads at once */
 };
 SEEN_API unsigned seen_kind_can(seen_kind kind);
-SEEN_API const char *seen_kind_name(seen_kind kind); /* "line"; NULL if unknown */
+SEEN_API const char *seen_kind_name(seen_kind kind);  /* "line"; NULL if unknown */
 SEEN_API seen_kind seen_kind_named(const char *name); /* SEEN_KINDS if unknown */
 
 /* Memory for filters. All three or none; realloc is not needed. */
@@ -113,10 +113,10 @@ typedef struct seen_allocator {
 } seen_allocator;
 
 enum {
-    SEEN_FIXED = 1,   /* refuse keys beyond .keys (SEEN_EFULL) instead of growing */
-    SEEN_ATOMIC = 2,  /* adds may come from many threads; implies a fixed shape */
-    SEEN_SCALAR = 4,  /* no vector instructions: the plain twin, for comparisons */
-    SEEN_REMOVES = 8, /* only kinds that can remove */
+    SEEN_FIXED = 1,    /* refuse keys beyond .keys (SEEN_EFULL) instead of growing */
+    SEEN_ATOMIC = 2,   /* adds may come from many threads; implies a fixed shape */
+    SEEN_SCALAR = 4,   /* no vector instructions: the plain twin, for comparisons */
+    SEEN_REMOVES = 8,  /* only kinds that can remove */
     SEEN_SMALLEST = 16 /* fewest bits, whatever the speed */
 };
 
@@ -164,7 +164,8 @@ typedef struct seen_size {
  * and everything else (.probes may be given, 0 is the best). What comes out is
  * what seen_new would make with SEEN_FIXED: .error is the error with .keys in, at
  * most the one asked for (classic: the textbook's m, whose rounded k costs up to 1%
- * more, in filters of a few keys more than that). SEEN_AUTO chooses the kind. SEEN_EINVAL if fewer or more are given. */
+ * more, in filters of a few keys more than that). SEEN_AUTO chooses the kind.
+ * SEEN_EINVAL if fewer or more are given. */
 SEEN_API int seen_solve(seen_size *s);
 
 /* The kind that seen_new would choose for SPEC, with its size. */
@@ -209,7 +210,8 @@ typedef struct seen_key {
  * then a large batch may be added in the order of memory, which is faster still.
  * Returns the number of keys taken: N, or fewer if F is fixed and got full or
  * memory ran out (the first that many are in, in order; seen_reason() says why). */
-SEEN_API size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup);
+SEEN_API size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n,
+                              bool *dup);
 SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n,
                             bool *found);
 
@@ -246,20 +248,23 @@ SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
  * by layer; SEEN_EMISMATCH otherwise, and seen_reason() says what differs. Sets need
- * only the same seed; of those a DST that ran out of memory may have taken some keys. */
+ * only the same seed; of those a DST that ran out of memory may have taken some keys.
+ */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
  * all its keys and its seed; SEEN_EKIND for other kinds. */
-SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out);
+SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
+                          seen_filter **out);
 
-/* ---- what is in it ----------------------------------------------------------------- */
+/* ---- what is in it -----------------------------------------------------------------
+ */
 
 typedef struct seen_stats {
-    seen_kind kind;       /* of the newest layer */
-    uint32_t probes;      /* of the newest layer */
+    seen_kind kind;  /* of the newest layer */
+    uint32_t probes; /* of the newest layer */
     uint32_t layers;
-    uint32_t flags;       /* SEEN_FIXED, SEEN_ATOMIC as made */
+    uint32_t flags; /* SEEN_FIXED, SEEN_ATOMIC as made */
     uint64_t seed;
     uint64_t added;       /* keys that were new when added, less the removed */
     uint64_t capacity;    /* keys for which the promise holds; 0: no bound was given */
@@ -272,7 +277,8 @@ typedef struct seen_stats {
     double keys_estimate; /* distinct keys, estimated from the bits */
     double lost_expected; /* new keys taken for old so far, by prediction */
     bool mapped, writable, dirty;
-    uint64_t removes_missed; /* removes of absent keys, where it showed, in this process */
+    uint64_t
+        removes_missed; /* removes of absent keys, where it showed, in this process */
     uint64_t reserved[3];
 } seen_stats;
 
@@ -293,7 +299,8 @@ SEEN_API double seen_error_predicted(const seen_filter *f); /* from counts, not 
  * written as snprintf does; returns the length it wants. */
 SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
-/* ---- files ----------------------------------------------------------------------------- */
+/* ---- files
+ * ----------------------------------------------------------------------------- */
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
  * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
@@ -306,11 +313,11 @@ SEEN_API int seen_write(const seen_filter *f,
                         int (*sink)(void *ctx, const void *p, size_t len), void *ctx);
 
 enum {
-    SEEN_READ = 0,    /* map it read-only; nothing is read until it is asked */
-    SEEN_WRITE = 1,   /* map it shared: adds go to the file, see seen_flush */
-    SEEN_LOAD = 2,    /* read it into memory and check it; the file is then free */
-    SEEN_SHARED = 4,  /* as SEEN_WRITE, in many processes at once: see below */
-    SEEN_VERIFY = 16  /* check every checksum before returning */
+    SEEN_READ = 0,   /* map it read-only; nothing is read until it is asked */
+    SEEN_WRITE = 1,  /* map it shared: adds go to the file, see seen_flush */
+    SEEN_LOAD = 2,   /* read it into memory and check it; the file is then free */
+    SEEN_SHARED = 4, /* as SEEN_WRITE, in many processes at once: see below */
+    SEEN_VERIFY = 16 /* check every checksum before returning */
 };
 
 /* Opens a native file. The header is checked completely; bodies on demand, with
@@ -334,19 +341,20 @@ SEEN_API int seen_flush(seen_filter *f);
 /* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. */
 SEEN_API int seen_verify(const seen_filter *f);
 
-/* ---- other systems' filters --------------------------------------------------------- */
+/* ---- other systems' filters ---------------------------------------------------------
+ */
 
 /* Filters of other systems are opened, asked and added to where they stand, bit for
  * bit as their own library would, and written back in their own form: the calls above
  * work on them (seen_add, seen_has, seen_get_stats, seen_merge, seen_save, ...; not
  * those that take hashes, nor seen_rebuild). docs/foreign.md lists the formats. */
 
-enum {                      /* what can be done with a format */
-    SEEN_FORMAT_KNOWN = 1,  /* recognised from its bytes */
-    SEEN_FORMAT_ADD = 2,    /* keys can be added */
-    SEEN_FORMAT_NEW = 4,    /* made fresh */
-    SEEN_FORMAT_WRITE = 8,  /* written back */
-    SEEN_FORMAT_REMOVE = 16 /* keys can be removed */
+enum {                         /* what can be done with a format */
+       SEEN_FORMAT_KNOWN = 1,  /* recognised from its bytes */
+       SEEN_FORMAT_ADD = 2,    /* keys can be added */
+       SEEN_FORMAT_NEW = 4,    /* made fresh */
+       SEEN_FORMAT_WRITE = 8,  /* written back */
+       SEEN_FORMAT_REMOVE = 16 /* keys can be removed */
 };
 
 typedef struct seen_format {
@@ -360,12 +368,12 @@ typedef struct seen_format {
 /* All formats, in an array of *N. */
 SEEN_API const seen_format *const *seen_formats(size_t *n);
 
-enum {                     /* flags of seen_params */
-    SEEN_HASH_UNSIGNED = 1, /* mmh3.hash(..., signed=False) */
-    SEEN_BITS_MSB = 2,      /* raw arrays: bit 0 is the top bit of byte 0 */
-    SEEN_BITS_LSB = 4,      /* raw arrays: bit 0 is the low bit of byte 0 */
-    SEEN_GUAVA_OLD = 8,     /* k as Guava up to 33.3 chose it */
-    SEEN_NONSCALING = 16    /* RedisBloom: never append a link */
+enum {                         /* flags of seen_params */
+       SEEN_HASH_UNSIGNED = 1, /* mmh3.hash(..., signed=False) */
+       SEEN_BITS_MSB = 2,      /* raw arrays: bit 0 is the top bit of byte 0 */
+       SEEN_BITS_LSB = 4,      /* raw arrays: bit 0 is the low bit of byte 0 */
+       SEEN_GUAVA_OLD = 8,     /* k as Guava up to 33.3 chose it */
+       SEEN_NONSCALING = 16    /* RedisBloom: never append a link */
 };
 
 /* What the bytes do not say, or how a new filter shall be. Zero: not given. */
@@ -377,13 +385,14 @@ typedef struct seen_params {
     uint32_t bits_per_key; /* LevelDB */
     const uint32_t *seeds; /* mmh3: one hash each; NULL: 0 .. k-1 */
     uint32_t seeds_n;
-    uint32_t expansion;    /* RedisBloom; 0: 2 */
-    unsigned flags;        /* SEEN_HASH_UNSIGNED, ... */
-    int row_group;         /* of a Parquet file, 1 is the first; 0: all */
+    uint32_t expansion; /* RedisBloom; 0: 2 */
+    unsigned flags;     /* SEEN_HASH_UNSIGNED, ... */
+    int row_group;      /* of a Parquet file, 1 is the first; 0: all */
     /* How a key becomes the bytes that are hashed: "bytes" (default) as they are;
-     * from text: "utf8", "utf16" (Java's chars), "int32", "int64", "float", "double". */
+     * from text: "utf8", "utf16" (Java's chars), "int32", "int64", "float", "double".
+     */
     const char *type;
-    const char *column;    /* of a Parquet file, "a.b" for nested ones */
+    const char *column; /* of a Parquet file, "a.b" for nested ones */
     seen_allocator alloc;
     uint64_t reserved[4];
 } seen_params;
@@ -417,7 +426,8 @@ SEEN_API const seen_format *seen_format_of(const seen_filter *f);
  * converted without the keys, and seen_reason() says what to do. */
 SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
 
-/* ---- static filters: built from all keys at once ------------------------------------------ */
+/* ---- static filters: built from all keys at once
+ * ------------------------------------------ */
 
 typedef struct seen_builder seen_builder;
 
@@ -431,13 +441,13 @@ typedef struct seen_build_progress {
 
 /* What to build: a ribbon, smaller than anything that takes keys one by one. */
 typedef struct seen_build_spec {
-    double error;       /* 0: 0.01, or what .memory allows; at least 2^-32 */
-    uint64_t memory;    /* bytes that the file of the filter may have; 0: as needed */
-    uint64_t seed;      /* of the hash */
-    uint64_t keys;      /* expected number, to see early if the disk is too small; 0: ? */
-    uint64_t work;      /* memory to work with, at least 64 MiB; 0: 1 GiB */
-    const char *tmp;    /* folder for what does not fit; NULL: $TMPDIR or /tmp */
-    unsigned threads;   /* to solve with; 0: one for each processor */
+    double error;     /* 0: 0.01, or what .memory allows; at least 2^-32 */
+    uint64_t memory;  /* bytes that the file of the filter may have; 0: as needed */
+    uint64_t seed;    /* of the hash */
+    uint64_t keys;    /* expected number, to see early if the disk is too small; 0: ? */
+    uint64_t work;    /* memory to work with, at least 64 MiB; 0: 1 GiB */
+    const char *tmp;  /* folder for what does not fit; NULL: $TMPDIR or /tmp */
+    unsigned threads; /* to solve with; 0: one for each processor */
     unsigned reserved0; /* 0 */
     /* Called now and then in the thread that called the library; anything but 0 stops
      * the work with SEEN_ECANCEL. NULL: nobody looks. */
@@ -456,11 +466,13 @@ SEEN_API int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n);
 SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n);
 
 /* Makes the filter: it can be asked and saved, and never changes. The same keys make
- * the same bytes, in whatever order and however often they came. B can then only be freed. */
+ * the same bytes, in whatever order and however often they came. B can then only be
+ * freed. */
 SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
 SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
-/* ---- bitmap: an exact set of integers below a bound ------------------------------------- */
+/* ---- bitmap: an exact set of integers below a bound
+ * ------------------------------------- */
 
 typedef struct seen_bitmap seen_bitmap;
 

@@ -30,7 +30,10 @@ static void *aligned_new(size_t size, size_t align)
     return (void *)p;
 }
 
-void *body_new(size_t size) { return aligned_new(size, 64); }
+void *body_new(size_t size)
+{
+    return aligned_new(size, 64);
+}
 
 void body_free(void *p)
 {

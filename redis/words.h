@@ -32,8 +32,7 @@
     "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
 #define SAY_SCALE_ERROR                                                                \
     "ERR provided VALIDATESCALETO causes false positive to degrade to 0"
-#define SAY_SCALE_FIXED                                                                \
-    "ERR cannot use NONSCALING and VALIDATESCALETO options together"
+#define SAY_SCALE_FIXED "ERR cannot use NONSCALING and VALIDATESCALETO options together"
 
 /* BF.ADD and the like */
 #define SAY_FULL "ERR non scaling filter is full"
@@ -50,7 +49,8 @@
 #define SAY_WINDOW_FAST "ERR a window needs the fast layout"
 #define SAY_BAD_LAYOUT "ERR layout must be fast or compat"
 #define SAY_DIFFER                                                                     \
-    "ERR filters cannot be merged: layout, seed or hashing differ, or one has a window"
+    "ERR filters cannot be merged: layout, seed or hashing differ, or one has a "      \
+    "window"
 
 #define SAY_BAD_PIECES "ERR pieces must be in the range [2, 1024]"
 #define SAY_PART_FAST "ERR pieces need the fast layout and no window"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[SN_SIMDS] = { "scalar", "neon", "avx2", "avx512" };
+static const char *const names[SN_SIMDS] = {"scalar", "neon", "avx2", "avx512"};
 
 int sn_simd_runs(enum sn_simd s)
 {
@@ -15,9 +15,10 @@ int sn_simd_runs(enum sn_simd s)
     case SN_AVX2:
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
     case SN_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 #elif defined(__aarch64__)
     case SN_NEON:
         return 1;
@@ -45,6 +46,15 @@ enum sn_simd sn_simd_best(void)
     return (enum sn_simd)b;
 }
 
-const char *sn_simd_name(enum sn_simd s) { return s < SN_SIMDS ? names[s] : "?"; }
-const char *seen_simd(void) { return sn_simd_name(sn_simd_best()); }
-const char *seen_version(void) { return SEEN_VERSION; }
+const char *sn_simd_name(enum sn_simd s)
+{
+    return s < SN_SIMDS ? names[s] : "?";
+}
+const char *seen_simd(void)
+{
+    return sn_simd_name(sn_simd_best());
+}
+const char *seen_version(void)
+{
+    return SEEN_VERSION;
+}

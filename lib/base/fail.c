@@ -23,7 +23,10 @@ int sn_fail_named(int code, const char *path)
     return sn_fail(code, "%s: %s", path, why);
 }
 
-const char *seen_reason(void) { return reason; }
+const char *seen_reason(void)
+{
+    return reason;
+}
 
 const char *seen_strerror(int code)
 {

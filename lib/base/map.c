@@ -30,8 +30,8 @@ int sn_map(const char *path, bool write, uint8_t **p, uint64_t *len)
     else if (!S_ISREG(st.st_mode))
         e = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
     else if (st.st_size)
-        m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED,
-                 fd, 0);
+        m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0),
+                 MAP_SHARED, fd, 0);
     if (m == MAP_FAILED)
         e = errno;
     close(fd);

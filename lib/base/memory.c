@@ -45,7 +45,8 @@ void *sn_body_alloc(const seen_allocator *a, uint64_t len)
 void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to)
 {
     if (!a->alloc && to >= LARGE) { /* a mapping: its tail is given back */
-        uint64_t keep = (to + 4095) & ~(uint64_t)4095, had = (from + 4095) & ~(uint64_t)4095;
+        uint64_t keep = (to + 4095) & ~(uint64_t)4095,
+                 had = (from + 4095) & ~(uint64_t)4095;
         if (had > keep)
             munmap((uint8_t *)body + keep, had - keep);
         return body;
@@ -70,7 +71,8 @@ void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
         free(body);
 }
 
-void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len, uint64_t new_len)
+void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
+                     uint64_t new_len)
 {
     uint8_t *to = sn_body_alloc(a, new_len);
     if (!to)

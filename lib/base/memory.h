@@ -15,7 +15,8 @@ void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
 /* BODY with NEW_LEN bytes, the added ones zero. Large bodies of the system are moved by
  * page tables, so that old and new never take memory at the same time. NULL: BODY is
  * as it was. */
-void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len, uint64_t new_len);
+void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
+                     uint64_t new_len);
 
 /* Small things, zeroed. */
 void *sn_alloc(const seen_allocator *a, size_t len);

@@ -50,7 +50,8 @@ static int name_it(sn_replace *r)
     size_t x = strlen(r->temporary) - 6;
     snprintf(from, sizeof from, "/proc/self/fd/%d", r->fd);
     for (unsigned i = 0; i < 1000; i++) {
-        snprintf(r->temporary + x, 7, "%06x", ((unsigned)getpid() * 1000003 + i) & 0xffffff);
+        snprintf(r->temporary + x, 7, "%06x",
+                 ((unsigned)getpid() * 1000003 + i) & 0xffffff);
         if (linkat(AT_FDCWD, from, AT_FDCWD, r->temporary, AT_SYMLINK_FOLLOW) == 0) {
             r->nameless = false;
             return 0;
@@ -64,7 +65,7 @@ static int name_it(sn_replace *r)
 int sn_replace_begin(sn_replace *r, const char *path)
 {
     struct stat st;
-    *r = (sn_replace){ .fd = -1 };
+    *r = (sn_replace){.fd = -1};
     bool exists = stat(path, &st) == 0;
     if (!exists && errno != ENOENT)
         return failed("look at", path);
@@ -140,7 +141,8 @@ int sn_replace_commit(sn_replace *r)
         if (close(r->fd) < 0)
             rc = failed("write", r->path);
         r->fd = -1;
-    } else if (fsync(r->fd) < 0 || (r->nameless && name_it(r) < 0) || rename(r->temporary, r->path) < 0) {
+    } else if (fsync(r->fd) < 0 || (r->nameless && name_it(r) < 0) ||
+               rename(r->temporary, r->path) < 0) {
         rc = failed("write", r->path);
     } else {
         free(r->temporary);
@@ -162,5 +164,5 @@ void sn_replace_abort(sn_replace *r)
         unlink(r->temporary);
     free(r->temporary);
     free(r->path);
-    *r = (sn_replace){ .fd = -1 };
+    *r = (sn_replace){.fd = -1};
 }

@@ -120,8 +120,8 @@ size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 /* Runs N keys (or, without KEYS, hashes) through the filter; OUT may be NULL when
  * adding. Returns how many were done. */
 static inline __attribute__((always_inline)) size_t
-roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64_t *hashes,
-     size_t n, bool *out)
+roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
+     const uint64_t *hashes, size_t n, bool *out)
 {
     uint64_t ring[WINDOW];
     bool ignored[GROUP];
@@ -151,14 +151,15 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys, const uint64
     return n;
 }
 
-/* ---- one layer whose twin fetches ahead by itself ------------------------------------ */
+/* ---- one layer whose twin fetches ahead by itself
+ * ------------------------------------ */
 
 /* The hashes of keys, as a line that is cut in front and grows behind. */
 #define LINE 1024
 #define STEP 32
 
-static inline void work(const seen_filter *f, seen_filter *into, const uint64_t *h, size_t n,
-                        bool *out, bool ahead)
+static inline void work(const seen_filter *f, seen_filter *into, const uint64_t *h,
+                        size_t n, bool *out, bool ahead)
 {
     const sn_twin *t = f->layer->twin;
     bool ignored[LINE];
@@ -177,8 +178,8 @@ static inline void work(const seen_filter *f, seen_filter *into, const uint64_t 
 }
 
 /* Does all N; the caller has seen to it that one layer has room for them. */
-static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_t *h, size_t n,
-                          bool *out)
+static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_t *h,
+                          size_t n, bool *out)
 {
     size_t main = n > SN_AHEAD ? n - SN_AHEAD : 0;
     f->layer->twin->touch(f->layer, h, n - main);
@@ -186,8 +187,8 @@ static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_
     work(f, into, h + main, n - main, out ? out + main : NULL, false);
 }
 
-static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys, size_t n,
-                        bool *out)
+static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys,
+                        size_t n, bool *out)
 {
     uint64_t line[LINE];
     size_t from = 0, to = 0, done = 0, hashed = 0;
@@ -218,10 +219,12 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
     return f->layers == 1 && f->touch && n > SN_AHEAD &&
-           (adding ? l->twin->add_ahead && sn_room(l) >= n : l->twin->has_ahead != NULL);
+           (adding ? l->twin->add_ahead && sn_room(l) >= n
+                   : l->twin->has_ahead != NULL);
 }
 
-/* ---- a kind that fetches ahead by itself ---------------------------------------------- */
+/* ---- a kind that fetches ahead by itself
+ * ---------------------------------------------- */
 
 static inline bool paced(const seen_filter *f)
 {
@@ -239,10 +242,11 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
     }
 }
 
-/* ---- public ------------------------------------------------------------------------ */
+/* ---- public ------------------------------------------------------------------------
+ */
 
-static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h, size_t n,
-                        bool *dup)
+static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
+                        size_t n, bool *dup)
 {
     if (sn_may_add(f) < 0)
         return 0;

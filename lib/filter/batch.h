@@ -13,7 +13,8 @@ static inline uint64_t sn_key_hash(const seen_filter *f, const void *key, size_t
 /* Keys that the newest layer may still take. */
 static inline uint64_t sn_room(const sn_layer *l)
 {
-    uint64_t have = __atomic_load_n(&l->added, __ATOMIC_RELAXED), cap = l->shape.capacity;
+    uint64_t have = __atomic_load_n(&l->added, __ATOMIC_RELAXED),
+             cap = l->shape.capacity;
     return !cap ? UINT64_MAX : cap > have ? cap - have : 0;
 }
 
@@ -26,5 +27,6 @@ size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup);
 
 /* bulk.c: adds all N in the order of memory, or returns 0 if that is not the way to
  * add them. Either KEYS or HASHES. */
-size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes, size_t n);
+size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
+                   size_t n);
 #endif

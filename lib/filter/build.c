@@ -44,7 +44,7 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
         return sn_fail(SEEN_EINVAL,
                        "building needs at least %llu bytes of memory, not %llu",
                        (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
-    sn_shape s = { .kind = SEEN_RIBBON };
+    sn_shape s = {.kind = SEEN_RIBBON};
     int rc = spec->error != 0 ? sn_ribbon.shape_for(&s, 1, spec->error) : 0;
     if (rc < 0)
         return rc;
@@ -134,7 +134,7 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
 static void group(const uint64_t *from, uint64_t n, uint64_t *to,
                   uint32_t start[SN_PARTS + 1])
 {
-    uint32_t at[SN_PARTS] = { 0 };
+    uint32_t at[SN_PARTS] = {0};
     for (uint64_t i = 0; i < n; i++)
         at[from[i] >> (64 - SN_PART_BITS)]++;
     uint32_t sum = 0;
@@ -255,7 +255,7 @@ static int spill(seen_builder *b)
 
 int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
 {
-    seen_build_progress p = { .keys = b->total, .temporary = b->spilled };
+    seen_build_progress p = {.keys = b->total, .temporary = b->spilled};
     if (!b->spec.progress)
         return 0;
     p.phase = of ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;

@@ -233,7 +233,7 @@ static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit,
 static void *work(void *arg)
 {
     job *j = arg;
-    pile keys = { 0 }, scratch = { 0 }, words = { 0 };
+    pile keys = {0}, scratch = {0}, words = {0};
     sn_ribbon_work *w = sn_ribbon_work_new();
     uint64_t parts = SN_PARTS >> j->unit_bits;
     int rc = w ? 0 : sn_fail(SEEN_ENOMEM, "no memory to solve");
@@ -271,7 +271,7 @@ static uint64_t body_in(uint64_t bytes)
 /* The number of distinct keys in the first PARTS parts. */
 static int count(const job *j, uint64_t parts, double *out)
 {
-    pile keys = { 0 }, scratch = { 0 };
+    pile keys = {0}, scratch = {0};
     int rc = 0;
     *out = 0;
     for (uint64_t p = 0; rc == 0 && p < parts; p++) {
@@ -392,7 +392,7 @@ static int solve(job *j, const sn_shape *s)
 static int solve_to_fit(job *j)
 {
     const seen_build_spec *spec = &j->b->spec;
-    sn_shape s = { .kind = SEEN_RIBBON };
+    sn_shape s = {.kind = SEEN_RIBBON};
     if (!spec->memory) {
         int rc = sn_ribbon.shape_for(&s, j->guess + 1,
                                      spec->error == 0 ? 0.01 : spec->error);
@@ -446,7 +446,7 @@ static int make_filter(job *j, seen_filter **out)
     }
     sn_layer *l = f->layer;
     l->kind = &sn_ribbon;
-    l->shape = (sn_shape){ .kind = SEEN_RIBBON, .k = j->r, .capacity = j->kept };
+    l->shape = (sn_shape){.kind = SEEN_RIBBON, .k = j->r, .capacity = j->kept};
     l->shape.units = (uint64_t)1 << j->bits;
     l->shape.own[SN_RIBBON_WORDS] = j->words;
     l->shape.own[SN_RIBBON_SHARE] = j->share;

@@ -13,7 +13,7 @@
 /* Sorts N hashes by their first bits, keeping equal ones in order. */
 static void partition(const uint64_t *h, size_t n, uint64_t *out)
 {
-    size_t at[REGIONS + 1] = { 0 };
+    size_t at[REGIONS + 1] = {0};
     for (size_t i = 0; i < n; i++)
         at[(h[i] >> (64 - REGIONS_LOG2)) + 1]++;
     for (int r = 0; r < REGIONS; r++)
@@ -22,12 +22,14 @@ static void partition(const uint64_t *h, size_t n, uint64_t *out)
         out[at[h[i] >> (64 - REGIONS_LOG2)]++] = h[i];
 }
 
-size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes, size_t n)
+size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
+                   size_t n)
 {
     const sn_layer *l = f->layer;
     /* Worth it when every line is met about once, and with room for all. */
-    if (f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC || l->len < BULK_BYTES ||
-        n < l->len / 64 || sn_room(l) < n || (l->kind->grow && !l->shape.capacity))
+    if (f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC ||
+        l->len < BULK_BYTES || n < l->len / 64 || sn_room(l) < n ||
+        (l->kind->grow && !l->shape.capacity))
         return 0; /* (the last: a set without a promise is full all the same) */
     /* Scratch of at most half the filter, several keys a line and chunk. */
     size_t chunk = l->len / 16 < n ? l->len / 16 : n, arrays = keys ? 2 : 1;
@@ -42,8 +44,8 @@ size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
                 scratch[chunk + j] = sn_key_hash(f, keys[i + j].data, keys[i + j].len);
         partition(keys ? scratch + chunk : hashes + i, m, scratch);
         for (size_t j = 0; j < m; j += sizeof ignored)
-            seen_add_hashes(f, scratch + j, m - j < sizeof ignored ? m - j : sizeof ignored,
-                            ignored);
+            seen_add_hashes(f, scratch + j,
+                            m - j < sizeof ignored ? m - j : sizeof ignored, ignored);
     }
     sn_body_free(&f->alloc, scratch, chunk * 8 * arrays);
     return n;

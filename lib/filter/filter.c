@@ -44,7 +44,8 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     if (rc < 0)
         return rc;
     if (!(seen_kind_can(shape.kind) & SEEN_CAN_ADD))
-        return sn_fail(SEEN_EKIND, "%s is static: it is built from all its keys at once",
+        return sn_fail(SEEN_EKIND,
+                       "%s is static: it is built from all its keys at once",
                        seen_kind_name(shape.kind));
     if (spec->flags & SEEN_ATOMIC && !(seen_kind_can(shape.kind) & SEEN_CAN_ATOMIC))
         return sn_fail(SEEN_EKIND, "%s cannot take keys from many threads",
@@ -103,7 +104,8 @@ int sn_may_change(seen_filter *f)
     if (!f->map)
         return 0;
     /* In a shared file it may have been another process that cleared the mark. */
-    bool marked = f->shared ? sn_marked_dirty(f) : __atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE);
+    bool marked =
+        f->shared ? sn_marked_dirty(f) : __atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE);
     return marked ? 0 : sn_mark_dirty(f);
 }
 
@@ -172,11 +174,12 @@ static int same_shape(const seen_filter *a, const seen_filter *b)
     for (uint32_t i = 0; i < a->layers; i++) {
         const sn_shape *x = &a->layer[i].shape, *y = &b->layer[i].shape;
         if (x->kind != y->kind)
-            return sn_fail(SEEN_EMISMATCH, "one is %s, the other %s", seen_kind_name(x->kind),
-                           seen_kind_name(y->kind));
+            return sn_fail(SEEN_EMISMATCH, "one is %s, the other %s",
+                           seen_kind_name(x->kind), seen_kind_name(y->kind));
         if (x->units != y->units || x->k != y->k)
-            return sn_fail(SEEN_EMISMATCH, "layer %u differs: %llu bytes and k=%u, against "
-                                           "%llu and k=%u",
+            return sn_fail(SEEN_EMISMATCH,
+                           "layer %u differs: %llu bytes and k=%u, against "
+                           "%llu and k=%u",
                            i + 1, (unsigned long long)a->layer[i].len, x->k,
                            (unsigned long long)b->layer[i].len, y->k);
     }
@@ -217,15 +220,16 @@ static int count_absent(void *ctx, const uint64_t *h, size_t n)
 /* Adds all hashes that SRC holds; if DST is fixed and there are too many, none. */
 static int merge_hashes(seen_filter *dst, const seen_filter *src)
 {
-    absent a = { .from = dst };
+    absent a = {.from = dst};
     const sn_layer *into = sn_newest(dst), *end = src->layer + src->layers;
     int rc = 0;
     if (dst->flags & SEEN_FIXED || dst->map)
         for (const sn_layer *l = src->layer; l < end; l++)
             l->kind->each_hash(l, count_absent, &a);
     if (into->shape.capacity && into->added + a.n > into->shape.capacity && a.n)
-        return sn_fail(SEEN_EFULL, "%llu keys more do not fit into the %llu it was made for",
-                       (unsigned long long)a.n, (unsigned long long)into->shape.capacity);
+        return sn_fail(
+            SEEN_EFULL, "%llu keys more do not fit into the %llu it was made for",
+            (unsigned long long)a.n, (unsigned long long)into->shape.capacity);
     for (const sn_layer *l = src->layer; rc == 0 && l < end; l++)
         rc = l->kind->each_hash(l, add_batch, dst);
     return rc;
@@ -236,9 +240,11 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     if (dst->foreign && src->foreign)
         return sn_foreign_merge(dst->foreign, src->foreign);
     if (dst->foreign || src->foreign)
-        return sn_outside_refuse(dst->foreign ? dst : src, "cannot be merged with a native one");
+        return sn_outside_refuse(dst->foreign ? dst : src,
+                                 "cannot be merged with a native one");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
-        return sn_fail(SEEN_EKIND, "%s filters cannot be merged", sn_newest(dst)->kind->name);
+        return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
+                       sn_newest(dst)->kind->name);
     int rc = sn_may_change(dst);
     if (rc < 0 || dst == src)
         return rc;
@@ -268,16 +274,18 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     return 0;
 }
 
-/* ---- rebuild: from whole hashes to another kind ------------------------------------ */
+/* ---- rebuild: from whole hashes to another kind ------------------------------------
+ */
 
 static int build_batch(void *into, const uint64_t *h, size_t n)
 {
     return seen_builder_add_hashes(into, h, n);
 }
 
-static int rebuild_static(const seen_filter *f, const seen_spec *spec, seen_filter **out)
+static int rebuild_static(const seen_filter *f, const seen_spec *spec,
+                          seen_filter **out)
 {
-    seen_build_spec s = { .error = spec->error, .memory = spec->memory, .seed = f->seed };
+    seen_build_spec s = {.error = spec->error, .memory = spec->memory, .seed = f->seed};
     seen_builder *b;
     int rc = seen_builder_new(&s, &b);
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
@@ -295,8 +303,9 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
         return sn_outside_refuse(f, "does not hold its keys: rebuild it from them");
     for (uint32_t i = 0; i < f->layers; i++)
         if (!f->layer[i].kind->each_hash)
-            return sn_fail(SEEN_EKIND, "a %s filter does not hold its keys' hashes: rebuild "
-                                       "it from the keys",
+            return sn_fail(SEEN_EKIND,
+                           "a %s filter does not hold its keys' hashes: rebuild "
+                           "it from the keys",
                            f->layer[i].kind->name);
     if (spec->kind == SEEN_RIBBON)
         return rebuild_static(f, spec, out);

@@ -15,26 +15,26 @@
 
 struct seen_filter {
     seen_allocator alloc;
-    unsigned flags;   /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
-    seen_kind kind;   /* of every layer, once it has more than a few keys */
-    uint32_t probes;  /* k wanted for new layers; 0: the best */
+    unsigned flags;  /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
+    seen_kind kind;  /* of every layer, once it has more than a few keys */
+    uint32_t probes; /* k wanted for new layers; 0: the best */
     uint64_t seed;
-    bool xxh64;       /* keys are hashed with XXH64, as Parquet does, not XXH3 */
-    uint64_t keys;    /* as expected; 0: unknown */
-    double error;     /* as promised for the whole */
-    bool touch;       /* some layer is larger than SN_TOUCH_BYTES */
-    bool alike;       /* all layers have one twin, which can ask them together */
+    bool xxh64;    /* keys are hashed with XXH64, as Parquet does, not XXH3 */
+    uint64_t keys; /* as expected; 0: unknown */
+    double error;  /* as promised for the whole */
+    bool touch;    /* some layer is larger than SN_TOUCH_BYTES */
+    bool alike;    /* all layers have one twin, which can ask them together */
     uint32_t layers, room;
-    sn_layer *layer;  /* oldest first; sn_make_room() for more */
+    sn_layer *layer; /* oldest first; sn_make_room() for more */
 
     /* A filter that lives in a file or in somebody's memory. */
-    uint8_t *map;     /* NULL: bodies are ours, from alloc */
+    uint8_t *map; /* NULL: bodies are ours, from alloc */
     uint64_t map_len;
-    bool map_owned;   /* munmap it */
+    bool map_owned; /* munmap it */
     bool writable, dirty;
-    bool shared;      /* others add too: the header is not ours to write */
-    uint64_t missed;  /* removes that found nothing */
-    char *path;       /* of the file behind it, for messages */
+    bool shared;     /* others add too: the header is not ours to write */
+    uint64_t missed; /* removes that found nothing */
+    char *path;      /* of the file behind it, for messages */
 
     sn_foreign *foreign; /* another system's filter: then there are no layers here */
 };

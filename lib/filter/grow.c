@@ -114,7 +114,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
                        (unsigned long long)len);
     sn_layer *l = f->layer + f->layers++;
-    *l = (sn_layer){ .kind = kind, .shape = *shape, .len = len, .body = body };
+    *l = (sn_layer){.kind = kind, .shape = *shape, .len = len, .body = body};
     sn_settle(f);
     return 0;
 }
@@ -126,7 +126,7 @@ bool sn_unfolds_to(seen_kind kind)
 
 int sn_append_hashes(seen_filter *f)
 {
-    sn_shape s = { .kind = SEEN_SET };
+    sn_shape s = {.kind = SEEN_SET};
     int rc = sn_set.shape_in(&s, 1, HASHES_UNITS * 64);
     s.capacity = HASHES_UNITS * SN_SET_LOAD;
     return rc < 0 ? rc : sn_append(f, &s);
@@ -144,7 +144,7 @@ static int add_to_layer(void *layer, const uint64_t *h, size_t n)
 /* From whole hashes to the first layer of the filter's own kind. */
 static int unfold(seen_filter *f)
 {
-    sn_shape s = { .kind = f->kind, .k = f->probes };
+    sn_shape s = {.kind = f->kind, .k = f->probes};
     sn_layer_goal(f, 0, &s.capacity, &s.error);
     int rc = sn_kind_of(s.kind)->shape_for(&s, (double)s.capacity, s.error);
     if (rc == 0)
@@ -163,11 +163,13 @@ int sn_grow(seen_filter *f)
 {
     sn_layer *l = sn_newest(f);
     if (f->flags & SEEN_FIXED || !(l->kind->can & SEEN_CAN_GROW))
-        return sn_fail(SEEN_EFULL, "the filter is fixed and holds the %llu keys it was "
-                                   "made for",
+        return sn_fail(SEEN_EFULL,
+                       "the filter is fixed and holds the %llu keys it was "
+                       "made for",
                        (unsigned long long)l->shape.capacity);
     if (f->map)
-        return sn_fail(SEEN_EFULL, "a mapped filter cannot grow: load it, add, and save it");
+        return sn_fail(SEEN_EFULL,
+                       "a mapped filter cannot grow: load it, add, and save it");
     if (l->kind->id != f->kind && l->len >= HASHES_BYTES)
         return unfold(f);
     if (l->kind->grow) {
@@ -175,7 +177,7 @@ int sn_grow(seen_filter *f)
         sn_settle(f); /* it may have outgrown the caches */
         return done;
     }
-    sn_shape s = { .kind = f->kind, .k = f->probes };
+    sn_shape s = {.kind = f->kind, .k = f->probes};
     sn_layer_goal(f, f->layers, &s.capacity, &s.error);
     double n = (double)s.capacity;
     int rc = l->kind->shape_next ? l->kind->shape_next(&s, &f->layer->shape, n, s.error)

@@ -9,7 +9,8 @@ int sn_may_add(seen_filter *f)
     if (f->foreign)
         return sn_outside_refuse(f, "takes no hashes");
     if (!sn_newest(f)->twin->add)
-        return sn_fail(SEEN_EKIND, "a %s filter is static: build a new one from all keys",
+        return sn_fail(SEEN_EKIND,
+                       "a %s filter is static: build a new one from all keys",
                        sn_newest(f)->kind->name);
     return f->map || !f->writable ? sn_may_change(f) : 0;
 }
@@ -43,7 +44,8 @@ int seen_add_hash(seen_filter *f, uint64_t h)
 bool seen_has_hash(const seen_filter *f, uint64_t h)
 {
     bool found = false;
-    if (f->layers == 1 && f->layer->twin->has_one) /* no branch on the answer: calls overlap */
+    if (f->layers == 1 &&
+        f->layer->twin->has_one) /* no branch on the answer: calls overlap */
         return f->layer->twin->has_one(f->layer, h);
     for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
         l->twin->has(l, &h, 1, &found);
@@ -88,8 +90,14 @@ int seen_remove(seen_filter *f, const void *key, size_t len)
     return seen_remove_hash(f, sn_key_hash(f, key, len));
 }
 
-int seen_add_str(seen_filter *f, const char *s) { return seen_add(f, s, strlen(s)); }
-bool seen_has_str(const seen_filter *f, const char *s) { return seen_has(f, s, strlen(s)); }
+int seen_add_str(seen_filter *f, const char *s)
+{
+    return seen_add(f, s, strlen(s));
+}
+bool seen_has_str(const seen_filter *f, const char *s)
+{
+    return seen_has(f, s, strlen(s));
+}
 
 int seen_add_u64(seen_filter *f, uint64_t x)
 {

@@ -29,8 +29,9 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         REFUSE("not a filter file of seen");
     uint32_t version = sn_le32(p + SN_AT_VERSION);
     if (version > SN_FILE_VERSION)
-        return sn_fail(SEEN_EVERSION, "made by a newer version: format %u, this library "
-                                      "reads up to %d",
+        return sn_fail(SEEN_EVERSION,
+                       "made by a newer version: format %u, this library "
+                       "reads up to %d",
                        version, SN_FILE_VERSION);
     if (version == 0)
         REFUSE("version is 0");
@@ -46,7 +47,8 @@ static int check_preamble(const uint8_t *p, uint64_t len)
     bool dirty = sn_le32(p + SN_AT_DIRTY) != 0;
     if (sn_header_sum(p, header) != sum &&
         !(dirty && fits && sn_header_sum_dirty(p, layers) == sum))
-        return sn_fail(SEEN_EDAMAGED, "the header's checksum does not fit: it was damaged");
+        return sn_fail(SEEN_EDAMAGED,
+                       "the header's checksum does not fit: it was damaged");
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
         REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
     uint32_t hash = sn_le32(p + SN_AT_HASH);
@@ -65,7 +67,8 @@ static int check_preamble(const uint8_t *p, uint64_t len)
 }
 
 /* One record to a layer over BASE; *FREE is the first byte no body has taken. */
-static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i, uint64_t *taken)
+static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
+                       uint64_t *taken)
 {
     const uint8_t *r = base + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
     sn_shape *s = &l->shape;
@@ -186,8 +189,9 @@ int seen_verify(const seen_filter *f)
         for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8) {
             uint64_t n = l->len - o < SN_PIECE ? l->len - o : SN_PIECE;
             if (sn_checksum(l->body + o, n) != sn_le64(sum))
-                return sn_fail(SEEN_EDAMAGED, "layer %u is damaged between bytes %llu and "
-                                              "%llu of the file",
+                return sn_fail(SEEN_EDAMAGED,
+                               "layer %u is damaged between bytes %llu and "
+                               "%llu of the file",
                                i + 1, (unsigned long long)(l->body - f->map) + o,
                                (unsigned long long)(l->body - f->map) + o + n);
         }
@@ -195,7 +199,8 @@ int seen_verify(const seen_filter *f)
     return 0;
 }
 
-/* ---- files ------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------
+ */
 
 int seen_open(const char *path, unsigned mode, seen_filter **out)
 {
@@ -229,7 +234,8 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
         }
     }
     if (rc == 0 && mode & SEEN_SHARED && !(f->flags & SEEN_ATOMIC))
-        rc = sn_fail(SEEN_EKIND, "not made with SEEN_ATOMIC: processes cannot share it");
+        rc =
+            sn_fail(SEEN_EKIND, "not made with SEEN_ATOMIC: processes cannot share it");
     if (rc < 0) {
         seen_free(f);
         return sn_fail_named(rc, path);

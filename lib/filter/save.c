@@ -77,8 +77,8 @@ void sn_header_make(const seen_filter *f, uint8_t *p)
         sn_put64(r + SN_IN_LEN, l->len);
         at += sn_page_up(l->len);
         for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8)
-            sn_put64(sum, sn_checksum(l->body + o, l->len - o < SN_PIECE ? l->len - o
-                                                                         : SN_PIECE));
+            sn_put64(sum, sn_checksum(l->body + o,
+                                      l->len - o < SN_PIECE ? l->len - o : SN_PIECE));
     }
     sn_put64(p + SN_AT_FILE_LEN, at);
     sn_put64(p + SN_AT_SUM, sn_header_sum(p, len));
@@ -126,8 +126,8 @@ int seen_save(const seen_filter *f, const char *path)
 
 static int unsynchronised(const seen_filter *f)
 {
-    return sn_fail(SEEN_EIO, "cannot synchronise %s: %s", f->path ? f->path : "the filter",
-                   strerror(errno));
+    return sn_fail(SEEN_EIO, "cannot synchronise %s: %s",
+                   f->path ? f->path : "the filter", strerror(errno));
 }
 
 static uint32_t *mark(const seen_filter *f)

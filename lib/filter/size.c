@@ -14,10 +14,11 @@
 static int check_numbers(double keys, double error)
 {
     if (!(error > 0 && error < 1))
-        return sn_fail(SEEN_EINVAL, "the error rate must lie between 0 and 1, not %g", error);
+        return sn_fail(SEEN_EINVAL, "the error rate must lie between 0 and 1, not %g",
+                       error);
     if (!(keys >= 1 && keys <= 1e15))
-        return sn_fail(SEEN_EINVAL, "the number of keys must lie between 1 and 1e15, not %g",
-                       keys);
+        return sn_fail(SEEN_EINVAL,
+                       "the number of keys must lie between 1 and 1e15, not %g", keys);
     return 0;
 }
 
@@ -37,8 +38,8 @@ static int shape_one(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
     if (rc < 0)
         return rc;
     if (!len_of(s))
-        return sn_fail(SEEN_EINVAL, "%s cannot have %u probes and %llu units", kind->name,
-                       s->k, (unsigned long long)s->units);
+        return sn_fail(SEEN_EINVAL, "%s cannot have %u probes and %llu units",
+                       kind->name, s->k, (unsigned long long)s->units);
     return 0;
 }
 
@@ -60,7 +61,7 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
      * the error that line reaches. */
     double worth = (double)len_of(&classic);
     if (bytes) {
-        sn_shape same = { .kind = SEEN_CLASSIC };
+        sn_shape same = {.kind = SEEN_CLASSIC};
         double e = sn_line.error_at(&line, n);
         if (e < 1 && sn_classic.shape_for(&same, n, e) == 0)
             worth = (double)len_of(&same);
@@ -69,7 +70,8 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     if (rc == 0 && bytes_line > 4096 && (double)bytes_line > LINE_WORTH * worth)
         return 0;
     *s = line;
-    if (!bytes && bytes_line <= BLOCK_BYTES && shape_one(SEEN_BLOCK, &block, n, p, 0) == 0 &&
+    if (!bytes && bytes_line <= BLOCK_BYTES &&
+        shape_one(SEEN_BLOCK, &block, n, p, 0) == 0 &&
         (double)len_of(&block) <= BLOCK_WORTH * (double)bytes_line)
         *s = block;
     return 0;
@@ -84,9 +86,10 @@ static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
 
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
 {
-    *out = (sn_shape){ .k = spec->probes };
+    *out = (sn_shape){.k = spec->probes};
     if (spec->reserved0)
-        return sn_fail(SEEN_EINVAL, "reserved fields of the specification must be zero");
+        return sn_fail(SEEN_EINVAL,
+                       "reserved fields of the specification must be zero");
     if (spec->bits) {
         /* m and k exactly: no promise, so never full. */
         seen_kind id = spec->kind == SEEN_AUTO ? SEEN_CLASSIC : spec->kind;
@@ -100,20 +103,23 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         if (rc < 0)
             return rc;
         if (!out->k)
-            out->k = id == SEEN_BLOCK ? 8 : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
+            out->k = id == SEEN_BLOCK
+                         ? 8
+                         : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
         out->kind = id;
-        out->units = id == SEEN_LINE ? (spec->bits + 511) / 512
+        out->units = id == SEEN_LINE    ? (spec->bits + 511) / 512
                      : id == SEEN_BLOCK ? (spec->bits + 255) / 256
                                         : spec->bits;
         if (id != SEEN_LINE && id != SEEN_BLOCK && id != SEEN_CLASSIC)
-            return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes", kind->name);
+            return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes",
+                           kind->name);
         if (!kind->body_len(out))
-            return sn_fail(SEEN_EINVAL, "%s cannot have %llu bits and %u probes", kind->name,
-                           (unsigned long long)spec->bits, out->k);
+            return sn_fail(SEEN_EINVAL, "%s cannot have %llu bits and %u probes",
+                           kind->name, (unsigned long long)spec->bits, out->k);
         return 0;
     }
-    if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO && sn_kind_of(spec->kind) &&
-        !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
+    if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
+        sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
         return sn_fail(SEEN_EKIND, "%s cannot remove keys", seen_kind_name(spec->kind));
     double p = spec->error == 0 ? DEFAULT_ERROR : spec->error;
     int rc = check_numbers(spec->keys ? (double)spec->keys : 1, p);
@@ -122,18 +128,21 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (spec->memory) {
         if (!spec->keys)
             return sn_fail(SEEN_EINVAL, "a memory budget needs the number of keys");
-        rc = shape_any(spec->kind, out, (double)spec->keys, 0, spec->memory, spec->flags);
+        rc = shape_any(spec->kind, out, (double)spec->keys, 0, spec->memory,
+                       spec->flags);
         if (rc == 0)
             out->error = sn_kind_of(out->kind)->error_at(out, (double)spec->keys);
         if (spec->flags & SEEN_FIXED)
             out->capacity = spec->keys;
         return rc;
     }
-    seen_filter goal = { .keys = spec->keys, .error = p,
-                         .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind };
+    seen_filter goal = {.keys = spec->keys,
+                        .error = p,
+                        .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind};
     sn_layer_goal(&goal, 0, &out->capacity, &out->error);
     out->error = sn_first_share(spec, p);
-    return shape_any(spec->kind, out, (double)out->capacity, out->error, 0, spec->flags);
+    return shape_any(spec->kind, out, (double)out->capacity, out->error, 0,
+                     spec->flags);
 }
 
 /* ---- public -------------------------------------------------------------------- */
@@ -157,7 +166,7 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
     double lo = 0, hi = 0;
     while (hi == 0 || hi - lo > 1 + lo * 1e-9) {
         double n = hi ? floor((lo + hi) / 2) : lo ? lo * 2 : 1;
-        sn_shape s = { .k = k };
+        sn_shape s = {.k = k};
         int rc = shape_any(id, &s, n, p, bytes, 0);
         if (rc < 0 && lo < 1)
             return rc;
@@ -184,7 +193,7 @@ int seen_solve(seen_size *s)
     int rc = check_numbers(s->keys ? n : 1, s->error != 0 ? s->error : 0.5);
     if (rc < 0)
         return rc;
-    sn_shape shape = { .k = s->probes };
+    sn_shape shape = {.k = s->probes};
     if (!s->keys)
         rc = most_keys(s->kind, s->probes, s->error, s->bytes, &shape, &n);
     else

@@ -8,7 +8,10 @@ seen_kind seen_kind_of(const seen_filter *f)
     return f->foreign ? SEEN_FOREIGN : sn_newest(f)->kind->id;
 }
 
-uint64_t seen_seed(const seen_filter *f) { return f->seed; }
+uint64_t seen_seed(const seen_filter *f)
+{
+    return f->seed;
+}
 
 uint64_t seen_added(const seen_filter *f)
 {
@@ -110,7 +113,7 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
 
 static void human(char *buf, size_t size, uint64_t bytes)
 {
-    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB" };
+    static const char *const unit[] = {"bytes", "kB", "MB", "GB", "TB"};
     double x = (double)bytes;
     int u = 0;
     for (; x >= 1000 && u < 4; u++)
@@ -134,8 +137,8 @@ int seen_describe(const seen_filter *f, char *buf, size_t size)
     char promised[48] = "";
     if (s.error_wanted > 0)
         snprintf(promised, sizeof promised, ", %g promised", s.error_wanted);
-    return snprintf(buf, size,
-                    "%s, %u layer%s, k=%u, %s, %s, %.1f%% of bits set, error %.3g now%s",
-                    seen_kind_name(s.kind), s.layers, s.layers == 1 ? "" : "s", s.probes,
-                    keys, bytes, 100 * s.fill, s.error_now, promised);
+    return snprintf(
+        buf, size, "%s, %u layer%s, k=%u, %s, %s, %.1f%% of bits set, error %.3g now%s",
+        seen_kind_name(s.kind), s.layers, s.layers == 1 ? "" : "s", s.probes, keys,
+        bytes, 100 * s.fill, s.error_now, promised);
 }

@@ -17,8 +17,9 @@ int seen_bitmap_new(uint64_t bound, seen_bitmap **out)
 {
     *out = NULL;
     if (bound == 0 || bound > (uint64_t)1 << 49)
-        return sn_fail(SEEN_EINVAL, "the bound of a bitmap must lie between 1 and 2^49, "
-                                    "not %llu",
+        return sn_fail(SEEN_EINVAL,
+                       "the bound of a bitmap must lie between 1 and 2^49, "
+                       "not %llu",
                        (unsigned long long)bound);
     seen_bitmap *b = sn_alloc(&system_memory, sizeof *b);
     if (b) {
@@ -43,7 +44,10 @@ void seen_bitmap_free(seen_bitmap *b)
     sn_free(&system_memory, b, sizeof *b);
 }
 
-uint64_t seen_bitmap_bound(const seen_bitmap *b) { return b->bound; }
+uint64_t seen_bitmap_bound(const seen_bitmap *b)
+{
+    return b->bound;
+}
 
 static int outside(const seen_bitmap *b, uint64_t i)
 {
@@ -102,7 +106,8 @@ static uint64_t clipped(const seen_bitmap *b, uint64_t w, uint64_t from, uint64_
     return x;
 }
 
-int seen_bitmap_count_range(const seen_bitmap *b, uint64_t from, uint64_t to, uint64_t *out)
+int seen_bitmap_count_range(const seen_bitmap *b, uint64_t from, uint64_t to,
+                            uint64_t *out)
 {
     if (to > b->bound)
         return outside(b, to);
@@ -126,7 +131,8 @@ uint64_t seen_bitmap_count(const seen_bitmap *b)
 uint64_t seen_bitmap_next(const seen_bitmap *b, uint64_t from)
 {
     for (uint64_t w = from / 64; w < b->words; w++) {
-        uint64_t x = w == from / 64 ? b->word[w] & ~(uint64_t)0 << from % 64 : b->word[w];
+        uint64_t x =
+            w == from / 64 ? b->word[w] & ~(uint64_t)0 << from % 64 : b->word[w];
         if (x)
             return w * 64 + (uint64_t)__builtin_ctzll(x);
     }
@@ -147,8 +153,8 @@ uint64_t seen_bitmap_prev(const seen_bitmap *b, uint64_t from)
     return b->bound;
 }
 
-size_t seen_bitmap_list(const seen_bitmap *b, uint64_t *from, uint64_t to, uint64_t *out,
-                        size_t n)
+size_t seen_bitmap_list(const seen_bitmap *b, uint64_t *from, uint64_t to,
+                        uint64_t *out, size_t n)
 {
     size_t found = 0;
     if (to > b->bound)
@@ -175,13 +181,13 @@ static int same_bound(const seen_bitmap *a, const seen_bitmap *b)
                          (unsigned long long)a->bound, (unsigned long long)b->bound);
 }
 
-#define COMBINE(name, op)                                                               \
-    int seen_bitmap_##name(seen_bitmap *dst, const seen_bitmap *src)                    \
-    {                                                                                   \
-        int rc = same_bound(dst, src);                                                  \
-        for (uint64_t w = 0; rc == 0 && w < dst->words; w++)                            \
-            dst->word[w] op src->word[w];                                               \
-        return rc;                                                                      \
+#define COMBINE(name, op)                                                              \
+    int seen_bitmap_##name(seen_bitmap *dst, const seen_bitmap *src)                   \
+    {                                                                                  \
+        int rc = same_bound(dst, src);                                                 \
+        for (uint64_t w = 0; rc == 0 && w < dst->words; w++)                           \
+            dst->word[w] op src->word[w];                                              \
+        return rc;                                                                     \
     }
 COMBINE(or, |=)
 COMBINE(and, &=)

@@ -11,7 +11,7 @@
  * given bits in i different words stay clear of a key in this block with (31/32)^i. */
 static double error_of(double blocks, double n)
 {
-    static const double choose[9] = { 1, -8, 28, -56, 70, -56, 28, -8, 1 };
+    static const double choose[9] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
     double sum = 0;
     if (n <= 0)
         return 0;
@@ -27,7 +27,8 @@ static double error_at(const sn_shape *s, double n)
 
 static uint64_t body_len(const sn_shape *s)
 {
-    return s->k == 8 && s->units >= 1 && s->units < (uint64_t)1 << 31 ? s->units * 32 : 0;
+    return s->k == 8 && s->units >= 1 && s->units < (uint64_t)1 << 31 ? s->units * 32
+                                                                      : 0;
 }
 
 static int shape_for(sn_shape *s, double n, double p)
@@ -40,8 +41,8 @@ static int shape_for(sn_shape *s, double n, double p)
         lo = hi;
         hi *= 2;
         if (hi >= 2147483648.0)
-            return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for blocks", n,
-                           p);
+            return sn_fail(SEEN_ETOOBIG,
+                           "%.3g keys at error %g are too many for blocks", n, p);
     }
     while (hi - lo > 1) {
         double mid = floor((lo + hi) / 2);
@@ -57,9 +58,11 @@ static int shape_for(sn_shape *s, double n, double p)
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     s->k = s->k ? s->k : 8;
-    s->units = bytes / 32 < ((uint64_t)1 << 31) - 1 ? bytes / 32 : ((uint64_t)1 << 31) - 1;
+    s->units =
+        bytes / 32 < ((uint64_t)1 << 31) - 1 ? bytes / 32 : ((uint64_t)1 << 31) - 1;
     if (!body_len(s))
-        return sn_fail(SEEN_EINVAL, "a block filter cannot have %llu bytes and %u probes",
+        return sn_fail(SEEN_EINVAL,
+                       "a block filter cannot have %llu bytes and %u probes",
                        (unsigned long long)bytes, s->k);
     return 0;
 }
@@ -136,8 +139,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = { sn_block_touch, has, add };
-static const sn_twin atomic = { sn_block_touch, has, add_atomic };
+static const sn_twin plain = {sn_block_touch, has, add};
+static const sn_twin atomic = {sn_block_touch, has, add_atomic};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

@@ -39,7 +39,7 @@ static double fill_at(double m, double throws)
  * Stirling number's chance, and all j are set by inclusion and exclusion. */
 static double error_small(double m, uint32_t k, double n)
 {
-    double s[26] = { 1 }; /* chance that the first i picks hit j different bits */
+    double s[26] = {1}; /* chance that the first i picks hit j different bits */
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t j = i + 1; j + 1 > 0; j--) {
             double stay = j <= i ? s[j] * j / m : 0;
@@ -85,12 +85,12 @@ static uint64_t body_len(const sn_shape *s)
 
 static int shape_for(sn_shape *s, double n, double p)
 {
-    double m = s->k ? -s->k * n / log1p(-pow(p, 1.0 / s->k))
-                    : -n * log(p) / (LN2 * LN2);
+    double m =
+        s->k ? -s->k * n / log1p(-pow(p, 1.0 / s->k)) : -n * log(p) / (LN2 * LN2);
     m = ceil(m);
     if (!(m < (double)SN_MAX_BYTES * 8))
-        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g would take %.3g bytes", n, p,
-                       m / 8);
+        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g would take %.3g bytes", n,
+                       p, m / 8);
     s->units = m < 1 ? 1 : (uint64_t)m;
     if (!s->k)
         s->k = seen_classic_probes(s->units, (uint64_t)ceil(n));
@@ -145,7 +145,8 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
         uint32_t j = 0;
         for (; j < k; j++, g = sn_remix(g)) {
             uint64_t bit = sn_mulhi(g, m);
-            if (!(__atomic_load_n(l->body + (bit >> 3), __ATOMIC_RELAXED) >> (bit & 7) & 1))
+            if (!(__atomic_load_n(l->body + (bit >> 3), __ATOMIC_RELAXED) >> (bit & 7) &
+                  1))
                 break;
         }
         found[i] = j == k;
@@ -192,8 +193,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = { touch, has, add };
-static const sn_twin atomic = { touch, has, add_atomic };
+static const sn_twin plain = {touch, has, add};
+static const sn_twin atomic = {touch, has, add_atomic};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

@@ -34,7 +34,7 @@
 #define OWN_DOUBLED 0 /* units = units of the first layer << this */
 #define OWN_FIRST 1   /* k of the first layer */
 
-static const unsigned widths[] = { 8, 12, 16, 24, 32 };
+static const unsigned widths[] = {8, 12, 16, 24, 32};
 #define WIDTHS (sizeof widths / sizeof *widths)
 
 uint16_t sn_cuckoo_nibbles[4096];
@@ -186,8 +186,8 @@ SN_CUCKOO_INLINE family family_of(const sn_layer *l, unsigned k)
 {
     const sn_shape *s = &l->shape;
     unsigned doubled = (unsigned)s->own[OWN_DOUBLED];
-    return (family){ s->units, s->units >> doubled, doubled, k,
-                     k - (unsigned)s->own[OWN_FIRST] };
+    return (family){s->units, s->units >> doubled, doubled, k,
+                    k - (unsigned)s->own[OWN_FIRST]};
 }
 
 SN_CUCKOO_INLINE uint64_t other(const family *f, uint64_t v, uint64_t b)
@@ -203,7 +203,7 @@ SN_CUCKOO_INLINE place place_of(const family *f, uint64_t h)
     uint64_t v = sn_remix(h) >> (63 - f->k);
     uint64_t b = sn_mulhi(h, f->units);
     v += !v;
-    return (place){ v, b, other(f, v, b) };
+    return (place){v, b, other(f, v, b)};
 }
 
 SN_CUCKOO_INLINE uint8_t *bucket(const sn_layer *l, uint64_t b, unsigned k)
@@ -310,7 +310,7 @@ typedef struct copies {
 
 SN_CUCKOO_INLINE copies copies_of(const sn_layer *l, const place *p, unsigned k)
 {
-    copies c = { .b = sn_bucket_count(bucket(l, p->b, k), k, p->v) };
+    copies c = {.b = sn_bucket_count(bucket(l, p->b, k), k, p->v)};
     if (p->alt != p->b)
         c.alt = sn_bucket_count(bucket(l, p->alt, k), k, p->v);
     c.stash = stashed(l, p, &c.at);
@@ -465,8 +465,8 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
     {                                                                                  \
         .touch = touch##k, .has = has##k, .add = add##k, .has_one = has_one##k         \
     }
-    static const sn_twin twins[WIDTHS] = { TWIN(8), TWIN(12), TWIN(16), TWIN(24),
-                                           TWIN(32) };
+    static const sn_twin twins[WIDTHS] = {TWIN(8), TWIN(12), TWIN(16), TWIN(24),
+                                          TWIN(32)};
     (void)simd;
     if (atomic)
         return NULL;

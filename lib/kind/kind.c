@@ -3,12 +3,8 @@
 #include <string.h>
 
 static const sn_kind *const kinds[SEEN_KINDS] = {
-    [SEEN_CLASSIC] = &sn_classic,
-    [SEEN_LINE] = &sn_line,
-    [SEEN_BLOCK] = &sn_block,
-    [SEEN_CUCKOO] = &sn_cuckoo,
-    [SEEN_RIBBON] = &sn_ribbon,
-    [SEEN_SET] = &sn_set,
+    [SEEN_CLASSIC] = &sn_classic, [SEEN_LINE] = &sn_line,     [SEEN_BLOCK] = &sn_block,
+    [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon, [SEEN_SET] = &sn_set,
 };
 
 const sn_kind *sn_kind_of(seen_kind id)

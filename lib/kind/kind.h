@@ -14,11 +14,11 @@
  * layer, and they are what a file stores of it. */
 typedef struct sn_shape {
     seen_kind kind;
-    uint32_t k;         /* probes, or bits of a fingerprint */
-    uint64_t units;     /* bits (classic), lines, blocks, slots, buckets ... */
-    uint64_t capacity;  /* keys for which `error` is promised; 0: no promise */
-    double error;       /* promised with `capacity` keys in; 0: no promise */
-    uint64_t own[4];    /* the kind's own numbers */
+    uint32_t k;        /* probes, or bits of a fingerprint */
+    uint64_t units;    /* bits (classic), lines, blocks, slots, buckets ... */
+    uint64_t capacity; /* keys for which `error` is promised; 0: no promise */
+    double error;      /* promised with `capacity` keys in; 0: no promise */
+    uint64_t own[4];   /* the kind's own numbers */
 } sn_shape;
 
 typedef struct sn_layer sn_layer;

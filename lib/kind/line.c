@@ -23,8 +23,8 @@ static int bits_in(uint32_t k, int j)
  * into lane j bits_in((j - r) mod 8) times, each missing one bit with 63/64, two
  * with 62/64. Keys are independent, so a term is (chance for one key)^n. PROD
  * carries the chance for a key in this line by rotation. */
-static double expand(uint32_t k, int lane, double coef, const double prod[8], double lines,
-                     double n)
+static double expand(uint32_t k, int lane, double coef, const double prod[8],
+                     double lines, double n)
 {
     while (lane < 8 && bits_in(k, lane) == 0)
         lane++;
@@ -32,15 +32,15 @@ static double expand(uint32_t k, int lane, double coef, const double prod[8], do
         double mean = 0;
         for (int r = 0; r < 8; r++)
             mean += prod[r] / 8;
-        /* The chance that one key does not leave it clear: near 0 with many lines, where
-         * log(1 - x) would lose the digits that the terms differ in. */
+        /* The chance that one key does not leave it clear: near 0 with many lines,
+         * where log(1 - x) would lose the digits that the terms differ in. */
         double hit = (1 - mean) / lines;
         return coef * (hit < 1 ? exp(n * log1p(-hit)) : 0);
     }
-    static const double miss[2] = { 63.0 / 64, 62.0 / 64 };
+    static const double miss[2] = {63.0 / 64, 62.0 / 64};
     int asked = bits_in(k, lane);
     /* Two bits asked may be one and the same, with chance 1/64. */
-    double weight[2] = { asked == 1 ? -1.0 : -127.0 / 64, 63.0 / 64 };
+    double weight[2] = {asked == 1 ? -1.0 : -127.0 / 64, 63.0 / 64};
     double sum = expand(k, lane + 1, coef, prod, lines, n);
     for (int c = 0; c < asked; c++) {
         double next[8];
@@ -59,7 +59,7 @@ static double error_of(uint32_t k, double lines, double n)
 {
     if (n <= 0)
         return 0;
-    static const double one[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    static const double one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     double e = expand(k, 0, 1, one, lines, n), least = k > 8 ? 1e-11 : 1e-13;
     /* Below, the sum of thousands of terms near 1 is only rounding. */
     return e < least ? least : e > 1 ? 1 : e;
@@ -109,7 +109,8 @@ static int shape_for(sn_shape *s, double n, double p)
                 best = lines;
                 s->k = (uint32_t)k;
             }
-        /* Up to eight bits are one vector; a second is worth more than 3% of the bytes. */
+        /* Up to eight bits are one vector; a second is worth more than 3% of the bytes.
+         */
         double eight = s->k > 8 ? lines_for(8, n, p) : 0;
         if (eight && eight <= best * 1.03) {
             best = eight;
@@ -117,7 +118,8 @@ static int shape_for(sn_shape *s, double n, double p)
         }
     }
     if (!best)
-        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for lines", n, p);
+        return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g are too many for lines", n,
+                       p);
     s->units = (uint64_t)best;
     return 0;
 }
@@ -184,17 +186,17 @@ static void measure(const sn_layer *l, sn_measure *out)
 /* ---- the scalar truth ----------------------------------------------------------- */
 
 /* Visits the k bits of H: lane index and mask. */
-#define EACH_BIT(h, k, lane, mask, body)                                                \
-    do {                                                                                \
-        uint64_t g_ = sn_remix(h);                                                      \
-        unsigned r_ = (unsigned)(g_ >> 61);                                             \
-        for (uint32_t j_ = 0; j_ < (k); j_++) {                                         \
-            if (j_ == 8)                                                                \
-                g_ = sn_remix(g_);                                                      \
-            unsigned lane = (r_ + j_) & 7;                                              \
-            uint64_t mask = sn_swap64((uint64_t)1 << (g_ >> (6 * lane) & 63));          \
-            body                                                                        \
-        }                                                                               \
+#define EACH_BIT(h, k, lane, mask, body)                                               \
+    do {                                                                               \
+        uint64_t g_ = sn_remix(h);                                                     \
+        unsigned r_ = (unsigned)(g_ >> 61);                                            \
+        for (uint32_t j_ = 0; j_ < (k); j_++) {                                        \
+            if (j_ == 8)                                                               \
+                g_ = sn_remix(g_);                                                     \
+            unsigned lane = (r_ + j_) & 7;                                             \
+            uint64_t mask = sn_swap64((uint64_t)1 << (g_ >> (6 * lane) & 63));         \
+            body                                                                       \
+        }                                                                              \
     } while (0)
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
@@ -234,7 +236,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
         uint64_t missing = 0;
         EACH_BIT(h[i], l->shape.k, lane, mask, {
             if (!(__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask))
-                missing |= ~__atomic_fetch_or(line + lane, mask, __ATOMIC_RELAXED) & mask;
+                missing |=
+                    ~__atomic_fetch_or(line + lane, mask, __ATOMIC_RELAXED) & mask;
         });
         dup[i] = missing == 0;
         fresh += missing != 0;
@@ -243,8 +246,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = { sn_line_touch, has, add };
-static const sn_twin atomic = { sn_line_touch, has, add_atomic };
+static const sn_twin plain = {sn_line_touch, has, add};
+static const sn_twin atomic = {sn_line_touch, has, add_atomic};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

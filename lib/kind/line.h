@@ -27,5 +27,5 @@ static inline void sn_line_touch(const sn_layer *l, const uint64_t *h, size_t n)
 
 /* Twins for k up to 8 and above; NULL where the instructions are not compiled in. */
 extern const sn_twin *const sn_line_avx2[2], *const sn_line_avx512[2],
-    *const sn_line_neon[2];
+                                                 *const sn_line_neon[2];
 #endif

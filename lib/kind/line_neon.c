@@ -3,7 +3,7 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
-static const int64_t right[8] = { 0, -6, -12, -18, -24, -30, -36, -42 };
+static const int64_t right[8] = {0, -6, -12, -18, -24, -30, -36, -42};
 
 /* The bits of G in the lanes of a rotation, K lanes from R. */
 static inline void spread(uint64x2_t out[4], uint64_t g, unsigned r, uint32_t k)
@@ -61,6 +61,6 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin twin = { sn_line_touch, has, add };
-const sn_twin *const sn_line_neon[2] = { &twin, &twin };
+static const sn_twin twin = {sn_line_touch, has, add};
+const sn_twin *const sn_line_neon[2] = {&twin, &twin};
 #endif

@@ -5,11 +5,20 @@
 
 /* Eight lanes of 1 or 0 for a rotation r: read eight words from ones[k][8 - r]. */
 #define W1 1, 1, 1, 1, 1, 1, 1, 1
-#define ROW(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h }
+#define ROW(a, b, c, d, e, f, g, h)                                                    \
+    {                                                                                  \
+        a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h                                 \
+    }
 static const uint64_t ones[9][16] = {
-    ROW(0, 0, 0, 0, 0, 0, 0, 0), ROW(1, 0, 0, 0, 0, 0, 0, 0), ROW(1, 1, 0, 0, 0, 0, 0, 0),
-    ROW(1, 1, 1, 0, 0, 0, 0, 0), ROW(1, 1, 1, 1, 0, 0, 0, 0), ROW(1, 1, 1, 1, 1, 0, 0, 0),
-    ROW(1, 1, 1, 1, 1, 1, 0, 0), ROW(1, 1, 1, 1, 1, 1, 1, 0), { W1, W1 },
+    ROW(0, 0, 0, 0, 0, 0, 0, 0),
+    ROW(1, 0, 0, 0, 0, 0, 0, 0),
+    ROW(1, 1, 0, 0, 0, 0, 0, 0),
+    ROW(1, 1, 1, 0, 0, 0, 0, 0),
+    ROW(1, 1, 1, 1, 0, 0, 0, 0),
+    ROW(1, 1, 1, 1, 1, 0, 0, 0),
+    ROW(1, 1, 1, 1, 1, 1, 0, 0),
+    ROW(1, 1, 1, 1, 1, 1, 1, 0),
+    {W1, W1},
 };
 
 /* ---- AVX-512: a line is one register ------------------------------------------- */
@@ -22,8 +31,8 @@ T512 static inline __mmask8 lanes512(unsigned ones8, uint64_t r)
     return (__mmask8)((ones8 * 0x101u) >> (8 - r));
 }
 
-T512 static inline __attribute__((always_inline)) __m512i bits512(uint64_t h, unsigned first,
-                                                                  unsigned second)
+T512 static inline __attribute__((always_inline)) __m512i
+bits512(uint64_t h, unsigned first, unsigned second)
 {
     const __m512i shift = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
     const __m512i one = _mm512_set1_epi64(1);
@@ -39,8 +48,10 @@ T512 static inline __attribute__((always_inline)) __m512i bits512(uint64_t h, un
     return bits;
 }
 
-T512 static inline __attribute__((always_inline)) void
-has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two, bool ahead)
+T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
+                                                              const uint64_t *h,
+                                                              size_t n, bool *found,
+                                                              bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
@@ -85,15 +96,17 @@ T512 static void has_any512(const sn_layer *layer, uint32_t layers, const uint64
         bool any = false;
         for (const sn_layer *l = layer; l < layer + layers; l++) {
             __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
-            __mmask8 missing = _mm512_mask_cmpneq_epi64_mask(
-                lanes512((1u << l->shape.k) - 1, r), _mm512_and_si512(line, bits), bits);
+            __mmask8 missing =
+                _mm512_mask_cmpneq_epi64_mask(lanes512((1u << l->shape.k) - 1, r),
+                                              _mm512_and_si512(line, bits), bits);
             any |= missing == 0;
         }
         found[i] = any;
     }
 }
 
-/* ---- AVX2: a line is two registers ------------------------------------------------ */
+/* ---- AVX2: a line is two registers ------------------------------------------------
+ */
 
 #define T256 __attribute__((target("avx2,bmi2")))
 
@@ -105,7 +118,8 @@ T256 static inline __attribute__((always_inline)) pair spread256(uint64_t g, uin
                                                                  uint32_t k)
 {
     const __m256i lo = _mm256_setr_epi64x(0, 6, 12, 18);
-    const __m256i hi = _mm256_setr_epi64x(24, 30, 36, 42), low6 = _mm256_set1_epi64x(63);
+    const __m256i hi = _mm256_setr_epi64x(24, 30, 36, 42),
+                  low6 = _mm256_set1_epi64x(63);
     const uint64_t *one = ones[k] + ((8 - r) & 7);
     __m256i v = _mm256_set1_epi64x((long long)g);
     return (pair){
@@ -116,7 +130,8 @@ T256 static inline __attribute__((always_inline)) pair spread256(uint64_t g, uin
     };
 }
 
-T256 static inline __attribute__((always_inline)) pair bits256(uint64_t h, uint32_t k, bool two)
+T256 static inline __attribute__((always_inline)) pair bits256(uint64_t h, uint32_t k,
+                                                               bool two)
 {
     uint64_t g = sn_remix(h), r = g >> 61;
     pair b = spread256(g, r, two ? 8 : k);
@@ -128,8 +143,10 @@ T256 static inline __attribute__((always_inline)) pair bits256(uint64_t h, uint3
     return b;
 }
 
-T256 static inline __attribute__((always_inline)) void
-has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two, bool ahead)
+T256 static inline __attribute__((always_inline)) void has256(const sn_layer *l,
+                                                              const uint64_t *h,
+                                                              size_t n, bool *found,
+                                                              bool two, bool ahead)
 {
     uint32_t k = l->shape.k;
     for (size_t i = 0; i < n; i++) {
@@ -137,8 +154,9 @@ has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool two, bo
             SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
         const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
         pair b = bits256(h[i], k, two);
-        __m256i missing = _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
-                                          _mm256_andnot_si256(_mm256_load_si256(p + 1), b.hi));
+        __m256i missing =
+            _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
+                            _mm256_andnot_si256(_mm256_load_si256(p + 1), b.hi));
         found[i] = _mm256_testz_si256(missing, missing);
     }
 }
@@ -154,8 +172,8 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
         __m256i *p = (__m256i *)(void *)sn_line_at(l, h[i]);
         pair b = bits256(h[i], k, two);
         __m256i lo = _mm256_load_si256(p), hi = _mm256_load_si256(p + 1);
-        __m256i missing =
-            _mm256_or_si256(_mm256_andnot_si256(lo, b.lo), _mm256_andnot_si256(hi, b.hi));
+        __m256i missing = _mm256_or_si256(_mm256_andnot_si256(lo, b.lo),
+                                          _mm256_andnot_si256(hi, b.hi));
         bool old = _mm256_testz_si256(missing, missing);
         _mm256_store_si256(p, _mm256_or_si256(lo, b.lo));
         _mm256_store_si256(p + 1, _mm256_or_si256(hi, b.hi));
@@ -190,40 +208,45 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
     }
 }
 
-/* ---- the four twins ----------------------------------------------------------------- */
+/* ---- the four twins -----------------------------------------------------------------
+ */
 
-#define TWIN(width, name, two, target, any)                                                \
-    target static void has##width##name(const sn_layer *l, const uint64_t *h, size_t n, \
-                                        bool *found)                                    \
-    {                                                                                   \
-        has##width(l, h, n, found, two, false);                                         \
-    }                                                                                   \
-    target static void has_ahead##width##name(const sn_layer *l, const uint64_t *h,     \
-                                              size_t n, bool *found)                    \
-    {                                                                                   \
-        has##width(l, h, n, found, two, true);                                          \
-    }                                                                                   \
-    target static bool has_one##width##name(const sn_layer *l, uint64_t h)              \
-    {                                                                                   \
-        bool found;                                                                     \
-        has##width(l, &h, 1, &found, two, false);                                       \
-        return found;                                                                   \
-    }                                                                                   \
-    target static size_t add##width##name(sn_layer *l, const uint64_t *h, size_t n,     \
-                                          bool *dup)                                    \
-    {                                                                                   \
-        add##width(l, h, n, dup, two, false);                                           \
-        return n;                                                                       \
-    }                                                                                   \
-    target static void add_ahead##width##name(sn_layer *l, const uint64_t *h, size_t n, \
-                                              bool *dup)                                \
-    {                                                                                   \
-        add##width(l, h, n, dup, two, true);                                            \
-    }                                                                                   \
-    static const sn_twin twin##width##name = {                                          \
-        sn_line_touch,           has##width##name,       add##width##name,              \
-        has_ahead##width##name,  add_ahead##width##name, has_one##width##name,          \
-        any,                                                                            \
+#define TWIN(width, name, two, target, any)                                            \
+    target static void has##width##name(const sn_layer *l, const uint64_t *h,          \
+                                        size_t n, bool *found)                         \
+    {                                                                                  \
+        has##width(l, h, n, found, two, false);                                        \
+    }                                                                                  \
+    target static void has_ahead##width##name(const sn_layer *l, const uint64_t *h,    \
+                                              size_t n, bool *found)                   \
+    {                                                                                  \
+        has##width(l, h, n, found, two, true);                                         \
+    }                                                                                  \
+    target static bool has_one##width##name(const sn_layer *l, uint64_t h)             \
+    {                                                                                  \
+        bool found;                                                                    \
+        has##width(l, &h, 1, &found, two, false);                                      \
+        return found;                                                                  \
+    }                                                                                  \
+    target static size_t add##width##name(sn_layer *l, const uint64_t *h, size_t n,    \
+                                          bool *dup)                                   \
+    {                                                                                  \
+        add##width(l, h, n, dup, two, false);                                          \
+        return n;                                                                      \
+    }                                                                                  \
+    target static void add_ahead##width##name(sn_layer *l, const uint64_t *h,          \
+                                              size_t n, bool *dup)                     \
+    {                                                                                  \
+        add##width(l, h, n, dup, two, true);                                           \
+    }                                                                                  \
+    static const sn_twin twin##width##name = {                                         \
+        sn_line_touch,                                                                 \
+        has##width##name,                                                              \
+        add##width##name,                                                              \
+        has_ahead##width##name,                                                        \
+        add_ahead##width##name,                                                        \
+        has_one##width##name,                                                          \
+        any,                                                                           \
     };
 
 TWIN(512, one, false, T512, has_any512)
@@ -231,6 +254,6 @@ TWIN(512, two, true, T512, NULL)
 TWIN(256, one, false, T256, has_any256)
 TWIN(256, two, true, T256, NULL)
 
-const sn_twin *const sn_line_avx512[2] = { &twin512one, &twin512two };
-const sn_twin *const sn_line_avx2[2] = { &twin256one, &twin256two };
+const sn_twin *const sn_line_avx512[2] = {&twin512one, &twin512two};
+const sn_twin *const sn_line_avx2[2] = {&twin256one, &twin256two};
 #endif

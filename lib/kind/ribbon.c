@@ -168,7 +168,7 @@ sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e,
             return sn_ribbon_look(k, body + 8 * at, pos, size >> 32, r);
         at += sn_ribbon_slots(segments, size >> 32, r);
     }
-    return (sn_ribbon_spot){ .at = NULL };
+    return (sn_ribbon_spot){.at = NULL};
 }
 
 void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
@@ -204,9 +204,8 @@ static bool has_one(const sn_layer *l, uint64_t h)
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
-    static const sn_twin plain = { .touch = sn_ribbon_touch,
-                                   .has = has,
-                                   .has_one = has_one };
+    static const sn_twin plain = {
+        .touch = sn_ribbon_touch, .has = has, .has_one = has_one};
     const sn_twin *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;

@@ -56,7 +56,7 @@ static inline uint64_t sn_ribbon_salted(uint64_t m, uint64_t salt)
 static inline sn_ribbon_key sn_ribbon_key_of(uint64_t M, unsigned bits, uint64_t salt)
 {
     uint64_t g = sn_remix(M), c = sn_remix(g);
-    return (sn_ribbon_key){ salt ? M : M << bits, g >> 31, c | 1 };
+    return (sn_ribbon_key){salt ? M : M << bits, g >> 31, c | 1};
 }
 
 /* The position of the same key in level LEVEL (2, 3, 4). */

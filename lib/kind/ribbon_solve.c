@@ -69,7 +69,7 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
         qsort(a, n, sizeof *a, compare);
     } else {
         static const uint64_t mask = (1 << RADIX) - 1;
-        uint64_t count[3][1 << RADIX] = { { 0 } };
+        uint64_t count[3][1 << RADIX] = {{0}};
         unsigned low = 64 - 3 * RADIX - bits;
         for (uint64_t i = 0; i < n; i++)
             for (int p = 0; p < 3; p++)
@@ -119,7 +119,7 @@ static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset,
     for (;;) {
         sn_ribbon_row *r = rows + slot;
         if (!r->subset) {
-            *r = (sn_ribbon_row){ subset, print };
+            *r = (sn_ribbon_row){subset, print};
             return slot;
         }
         subset ^= r->subset;
@@ -160,7 +160,7 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
             first = j + 1;
             while (first < end && (sn_mulhi(w->now[first].place, slots) & 127) <
                                       sn_ribbon_threshold(code)) {
-                w->rows[w->undo[--in]] = (sn_ribbon_row){ 0, 0 };
+                w->rows[w->undo[--in]] = (sn_ribbon_row){0, 0};
                 first++;
             }
             break;
@@ -177,7 +177,7 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
 void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
                            unsigned r, uint64_t *out)
 {
-    uint64_t state[SN_RIBBON_RMAX + 1] = { 0 }; /* bit i: slot i behind this one */
+    uint64_t state[SN_RIBBON_RMAX + 1] = {0}; /* bit i: slot i behind this one */
     for (uint64_t seg = segments + 1; seg-- > 0;) {
         unsigned used = r + (seg < wide);
         for (unsigned o = 64; o-- > 0;) {

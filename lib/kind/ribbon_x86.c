@@ -145,12 +145,10 @@ T256 static bool one256(const sn_layer *l, uint64_t h)
 
 const sn_twin *sn_ribbon_x86(enum sn_simd simd)
 {
-    static const sn_twin twin512 = { .touch = sn_ribbon_touch,
-                                     .has = has512,
-                                     .has_one = one512 };
-    static const sn_twin twin256 = { .touch = sn_ribbon_touch,
-                                     .has = has256,
-                                     .has_one = one256 };
+    static const sn_twin twin512 = {
+        .touch = sn_ribbon_touch, .has = has512, .has_one = one512};
+    static const sn_twin twin256 = {
+        .touch = sn_ribbon_touch, .has = has256, .has_one = one256};
     if (simd == SN_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
         return &twin512;
     return simd >= SN_AVX2 ? &twin256 : NULL;

@@ -1,4 +1,5 @@
-/* line_reader.c - any bytes as input of the line reader: no line is lost, made or changed.
+/* line_reader.c - any bytes as input of the line reader: no line is lost, made or
+ * changed.
  *
  * The first byte chooses lines or CSV records and whether packing is recognised. The
  * lines and their terminators, put together again, must be the input (or, if it was

@@ -17,9 +17,18 @@ struct rm_io {
 
 enum { MOST = 64 << 20 };
 
-static void *alloc(size_t n) { return n > MOST ? NULL : calloc(1, n ? n : 1); }
-static void *zeroed(size_t n, size_t size) { return alloc(n * size); }
-static void *grow(void *p, size_t n) { return realloc(p, n ? n : 1); }
+static void *alloc(size_t n)
+{
+    return n > MOST ? NULL : calloc(1, n ? n : 1);
+}
+static void *zeroed(size_t n, size_t size)
+{
+    return alloc(n * size);
+}
+static void *grow(void *p, size_t n)
+{
+    return realloc(p, n ? n : 1);
+}
 
 static void take(rm_io *io, void *to, size_t n)
 {
@@ -72,7 +81,10 @@ static char *load_string(rm_io *io, size_t *len)
     return (char *)p;
 }
 
-static int io_error(rm_io *io) { return io->bad; }
+static int io_error(rm_io *io)
+{
+    return io->bad;
+}
 static void log_io(rm_io *io, const char *level, const char *fmt, ...) {}
 static void save_unsigned(rm_io *io, uint64_t v) {}
 static void save_double(rm_io *io, double d) {}
@@ -82,7 +94,10 @@ static void save_string(rm_io *io, const char *p, size_t len)
     for (size_t i = 0; i < len; i += 4096)
         sum = (char)(sum + p[i]);
 }
-static int flags(rm_ctx *ctx) { return 0; }
+static int flags(rm_ctx *ctx)
+{
+    return 0;
+}
 
 /* By name, so that the first byte of an input means the same for ever. */
 enum { BF_FAST, BF_COMPAT, CF_FAST, CF_COMPAT, BF_PARTS, TYPES };
@@ -123,7 +138,10 @@ static void start(void)
     cf_types(NULL);
 }
 
-static uint64_t most(void *ctx) { return MOST / 4; }
+static uint64_t most(void *ctx)
+{
+    return MOST / 4;
+}
 
 static void use_bf(bf v)
 {
@@ -171,7 +189,8 @@ static void use_cf(cf v)
 
 static void rdb(int which, rm_io *io)
 {
-    void *v = type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
+    void *v =
+        type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
     if (!v)
         return;
     if (which <= BF_COMPAT)

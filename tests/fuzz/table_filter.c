@@ -1,4 +1,5 @@
-/* table_filter.c - fuzz target: any bytes as a table's filter, and any hashes as keys. */
+/* table_filter.c - fuzz target: any bytes as a table's filter, and any hashes as keys.
+ */
 #include "leveldb/table_filter.h"
 
 #include <stdlib.h>

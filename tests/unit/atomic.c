@@ -31,10 +31,12 @@ static void *adder(void *arg)
 int main(void)
 {
     each = WORK(200000) / 64 * 64;
-    static const seen_kind kinds[] = { SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK };
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
     for (int k = 0; k < 3; k++) {
-        seen_spec spec = { .kind = kinds[k], .keys = THREADS * each, .error = 0.01,
-                           .flags = SEEN_ATOMIC };
+        seen_spec spec = {.kind = kinds[k],
+                          .keys = THREADS * each,
+                          .error = 0.01,
+                          .flags = SEEN_ATOMIC};
         ok(seen_new(&spec, &f) == 0, "an atomic %s filter", seen_kind_name(kinds[k]));
         pthread_t t[THREADS];
         for (uintptr_t i = 0; i < THREADS; i++)
@@ -48,11 +50,14 @@ int main(void)
         uint64_t denied = 0;
         for (uint64_t i = 0; i < THREADS * each; i++)
             denied += !seen_has_u64(f, i);
-        ok(denied == 0 && lost == 0, "%s: %d threads added disjoint keys and all are found",
+        ok(denied == 0 && lost == 0,
+           "%s: %d threads added disjoint keys and all are found",
            seen_kind_name(kinds[k]), THREADS);
         double n = (double)seen_added(f), want = (double)(THREADS * each);
-        ok(n > want * 0.98 && n <= want * 1.001, "%s: the count is right but for false positives "
-           "(%.0f of %.0f)", seen_kind_name(kinds[k]), n, want);
+        ok(n > want * 0.98 && n <= want * 1.001,
+           "%s: the count is right but for false positives "
+           "(%.0f of %.0f)",
+           seen_kind_name(kinds[k]), n, want);
         seen_free(f);
     }
     return done();

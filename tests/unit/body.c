@@ -4,14 +4,18 @@
 #include "tap.h"
 #include <string.h>
 
-static bool has(const seen_filter *f, unsigned i) { return seen_has(f, &i, sizeof i); }
+static bool has(const seen_filter *f, unsigned i)
+{
+    return seen_has(f, &i, sizeof i);
+}
 
 int main(void)
 {
     for (seen_kind kind = SEEN_CLASSIC; kind <= SEEN_BLOCK; kind++) {
         seen_size size = {.kind = kind, .keys = 1000, .error = 0.01};
         ok(seen_solve(&size) == 0, "%s: a size", seen_kind_name(kind));
-        seen_spec spec = {.kind = kind, .bits = size.bits, .probes = size.probes, .seed = 7};
+        seen_spec spec = {
+            .kind = kind, .bits = size.bits, .probes = size.probes, .seed = 7};
         seen_filter *f, *g;
         ok(seen_new(&spec, &f) == 0 && seen_new(&spec, &g) == 0, "two equal filters");
         for (unsigned i = 0; i < 1000; i++)

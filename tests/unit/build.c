@@ -36,7 +36,7 @@ static int feed(seen_builder *b, uint64_t from, uint64_t n)
         m = m < n - i ? m : (size_t)(n - i);
         for (size_t j = 0; j < m; j++) {
             number[j] = from + i + j;
-            key[j] = (seen_key){ number + j, 8 };
+            key[j] = (seen_key){number + j, 8};
         }
         rc = seen_builder_add(b, key, m);
         i += m;
@@ -65,17 +65,17 @@ static void on_disk(void)
     enum { N = 5000000 };
     seen_builder *b;
     seen_filter *f, *g;
-    seen_build_spec spec = { .error = 0.01, .seed = 3, .tmp = dir };
+    seen_build_spec spec = {.error = 0.01, .seed = 3, .tmp = dir};
     seen_builder_new(&spec, &b);
     feed(b, 0, N);
     int rc = seen_builder_finish(b, &f);
     seen_builder_free(b);
-    spec = (seen_build_spec){ .error = 0.01,
-                              .seed = 3,
-                              .tmp = dir,
-                              .work = 64 << 20,
-                              .threads = 2,
-                              .progress = watch };
+    spec = (seen_build_spec){.error = 0.01,
+                             .seed = 3,
+                             .tmp = dir,
+                             .work = 64 << 20,
+                             .threads = 2,
+                             .progress = watch};
     ok(rc == 0 && seen_builder_new(&spec, &b) == 0, "a builder with little memory");
     feed(b, N / 2, N / 2);
     feed(b, 0, N); /* half of them twice */
@@ -105,19 +105,19 @@ static void failures(void)
 {
     seen_builder *b;
     seen_filter *f = NULL;
-    seen_build_spec spec = { .error = 2 };
+    seen_build_spec spec = {.error = 2};
     ok(seen_builder_new(&spec, &b) == SEEN_EINVAL && !b, "an error of 2 is refused");
-    spec = (seen_build_spec){ .error = 1e-12 };
+    spec = (seen_build_spec){.error = 1e-12};
     ok(seen_builder_new(&spec, &b) == SEEN_EINVAL, "so is 1e-12: %s", seen_reason());
-    spec = (seen_build_spec){ .error = 0.01, .memory = 1000000 };
+    spec = (seen_build_spec){.error = 0.01, .memory = 1000000};
     ok(seen_builder_new(&spec, &b) == SEEN_EINVAL, "so are error and memory at once");
-    spec = (seen_build_spec){ .work = 1000 };
+    spec = (seen_build_spec){.work = 1000};
     ok(seen_builder_new(&spec, &b) == SEEN_EINVAL, "so is a kilobyte to work with: %s",
        seen_reason());
-    spec = (seen_build_spec){ .keys = (uint64_t)1 << 50, .tmp = dir };
+    spec = (seen_build_spec){.keys = (uint64_t)1 << 50, .tmp = dir};
     ok(seen_builder_new(&spec, &b) == SEEN_EIO && errno == ENOSPC,
        "a disk too small for what is expected shows at once: %s", seen_reason());
-    spec = (seen_build_spec){ .work = 64 << 20, .tmp = "/nowhere/at/all" };
+    spec = (seen_build_spec){.work = 64 << 20, .tmp = "/nowhere/at/all"};
     seen_builder_new(&spec, &b);
     int rc = feed(b, 0, 5000000);
     ok(rc == SEEN_EIO && strstr(seen_reason(), "/nowhere/at/all"),
@@ -133,7 +133,7 @@ static void failures(void)
     little = before;
     little.rlim_cur = 20 << 20;
     setrlimit(RLIMIT_FSIZE, &little);
-    spec = (seen_build_spec){ .work = 64 << 20, .tmp = dir };
+    spec = (seen_build_spec){.work = 64 << 20, .tmp = dir};
     seen_builder_new(&spec, &b);
     rc = feed(b, 0, 10000000);
     setrlimit(RLIMIT_FSIZE, &before);
@@ -143,7 +143,7 @@ static void failures(void)
     ok(files_in(dir) == 0, "and nothing is left behind");
 
     for (stop_at = 1; stop_at <= 2; stop_at++) {
-        spec = (seen_build_spec){ .work = 64 << 20, .tmp = dir, .progress = watch };
+        spec = (seen_build_spec){.work = 64 << 20, .tmp = dir, .progress = watch};
         seen_builder_new(&spec, &b);
         rc = feed(b, 0, 3000000);
         if (stop_at == 2)
@@ -165,7 +165,7 @@ static void crowded(void)
     seen_filter *f = NULL;
     for (uint64_t i = 0; i < N; i++)
         h[i] = i; /* the first step of remix spreads these evenly */
-    seen_build_spec spec = { .work = 64 << 20, .tmp = dir };
+    seen_build_spec spec = {.work = 64 << 20, .tmp = dir};
     seen_builder_new(&spec, &b);
     int rc = seen_builder_add_hashes(b, h, N);
     rc = rc == 0 ? seen_builder_finish(b, &f) : rc;
@@ -187,13 +187,12 @@ static void repeated(void)
 {
     enum { N = 1000000 };
     seen_builder *b;
-    seen_filter *f[3] = { NULL };
+    seen_filter *f[3] = {NULL};
     int rc = 0;
     for (int kind = 0; kind < 3; kind++) {
         static uint64_t same[1000];
         seen_build_spec spec = {
-            .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000
-        };
+            .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000};
         seen_builder_new(&spec, &b);
         for (int i = 0; i < 1000; i++)
             same[i] = seen_hash_seeded(9, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
@@ -204,7 +203,7 @@ static void repeated(void)
         rc = rc == 0 ? seen_builder_finish(b, f + kind) : rc;
         seen_builder_free(b);
     }
-    bool equal[3] = { false };
+    bool equal[3] = {false};
     for (int i = 1; i < 3; i++)
         equal[i] = f[0] && f[i] && seen_added(f[i]) == N &&
                    seen_bytes(f[i]) == seen_bytes(f[0]) &&
@@ -219,8 +218,8 @@ static void repeated(void)
 static void from_set(void)
 {
     enum { N = 50000 };
-    seen_spec set = { .kind = SEEN_SET, .seed = 4 },
-              small = { .kind = SEEN_RIBBON, .error = 0.004 };
+    seen_spec set = {.kind = SEEN_SET, .seed = 4},
+              small = {.kind = SEEN_RIBBON, .error = 0.004};
     seen_filter *f, *g = NULL;
     seen_new(&set, &f);
     for (uint64_t i = 0; i < N; i++)

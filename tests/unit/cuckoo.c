@@ -17,7 +17,7 @@ static uint64_t key(uint64_t i)
 
 static sn_layer make(uint32_t k, double n, double p)
 {
-    sn_layer l = { .kind = &sn_cuckoo, .shape = { .kind = SEEN_CUCKOO, .k = k } };
+    sn_layer l = {.kind = &sn_cuckoo, .shape = {.kind = SEEN_CUCKOO, .k = k}};
     if (sn_cuckoo.shape_for(&l.shape, n, p) < 0)
         exit(3);
     l.len = sn_cuckoo.body_len(&l.shape);
@@ -44,7 +44,7 @@ static bool has(const sn_layer *l, uint64_t h)
     return found;
 }
 
-static const unsigned widths[] = { 8, 12, 16, 24, 32 };
+static const unsigned widths[] = {8, 12, 16, 24, 32};
 
 /* Any four values come back sorted, whatever their order and width. */
 static void buckets(void)
@@ -64,7 +64,7 @@ static void buckets(void)
             if ((x & 24) == 0 && i)
                 b.v[i] = b.v[i - 1];
         }
-        uint8_t mem[32] = { 0 }, again[32] = { 0 };
+        uint8_t mem[32] = {0}, again[32] = {0};
         memset(mem + k / 2, 0xee, sizeof mem - k / 2);
         memset(again + k / 2, 0xee, sizeof again - k / 2);
         sn_bucket_store(mem, k, b);
@@ -78,7 +78,7 @@ static void buckets(void)
             back &= want == got && (i == 0 || c.v[i - 1] <= c.v[i]);
             counts &= sn_bucket_count(mem, k, b.v[i]) == want;
         }
-        sn_bucket turned = { { b.v[2], b.v[0], b.v[3], b.v[1] } };
+        sn_bucket turned = {{b.v[2], b.v[0], b.v[3], b.v[1]}};
         sn_bucket_store(again, k, turned);
         canonical &= memcmp(mem, again, sizeof mem) == 0;
     }
@@ -89,7 +89,7 @@ static void buckets(void)
 
 static void sizes(void)
 {
-    static const double ns[] = { 1, 2, 3, 10, 63, 64, 65, 1000, 30000 };
+    static const double ns[] = {1, 2, 3, 10, 63, 64, 65, 1000, 30000};
     for (size_t w = 0; w < 5; w++) {
         bool all = true, found = true;
         for (size_t i = 0; i < sizeof ns / sizeof *ns; i++)
@@ -227,10 +227,10 @@ static void family(void)
 {
     enum { KEYS = 60000, LAYERS = 5 };
     static uint8_t in[KEYS];
-    sn_layer l[LAYERS] = { make(8, 2000, 0.5) };
+    sn_layer l[LAYERS] = {make(8, 2000, 0.5)};
     bool sizes_right = true;
     for (int i = 1; i < LAYERS; i++) {
-        l[i] = (sn_layer){ .kind = &sn_cuckoo, .shape = { .kind = SEEN_CUCKOO } };
+        l[i] = (sn_layer){.kind = &sn_cuckoo, .shape = {.kind = SEEN_CUCKOO}};
         sn_cuckoo.shape_next(&l[i].shape, &l[0].shape, 2000 << i, i < 3 ? 0.02 : 0.001);
         sizes_right &= l[i].shape.units == l[0].shape.units << i;
         sizes_right &= l[i].shape.k == (i < 3 ? 8 : 12);
@@ -312,12 +312,12 @@ static void extremes(void)
        "a stashed key outside the buckets is refused");
     drop(&l);
 
-    sn_shape s = { .k = 13, .units = 1 };
+    sn_shape s = {.k = 13, .units = 1};
     ok(sn_cuckoo.body_len(&s) == 0 && sn_cuckoo.shape_for(&s, 1, 0.1) == SEEN_EINVAL,
        "13 bits are refused");
-    s = (sn_shape){ .k = 32, .units = UINT64_MAX };
+    s = (sn_shape){.k = 32, .units = UINT64_MAX};
     ok(sn_cuckoo.body_len(&s) == 0, "an impossible number of buckets is refused");
-    s = (sn_shape){ 0 };
+    s = (sn_shape){0};
     ok(sn_cuckoo.shape_in(&s, 1000000, 3000000) == 0 && s.k == 16 &&
            sn_cuckoo.body_len(&s) <= 3000000 && sn_cuckoo.body_len(&s) > 2999984,
        "a budget of three bytes a key is used up, with the widest prints that fit");
@@ -329,7 +329,7 @@ static void extremes(void)
  * comes back from a file. */
 static void handle(void)
 {
-    seen_spec spec = { .kind = SEEN_CUCKOO, .error = 0.01 };
+    seen_spec spec = {.kind = SEEN_CUCKOO, .error = 0.01};
     seen_filter *f, *g;
     seen_new(&spec, &f);
     const uint64_t n = 400000, absent = 1000000;
@@ -373,7 +373,7 @@ static void handle(void)
     seen_free(f);
     seen_free(g);
 
-    spec = (seen_spec){ .kind = SEEN_CUCKOO, .keys = 1000, .flags = SEEN_FIXED };
+    spec = (seen_spec){.kind = SEEN_CUCKOO, .keys = 1000, .flags = SEEN_FIXED};
     seen_new(&spec, &f);
     for (uint64_t i = 0; i < 1000; i++)
         added &= seen_add_u64(f, i) >= 0;

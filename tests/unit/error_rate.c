@@ -24,7 +24,7 @@ static void hash_range(const seen_filter *f, enum family fam, uint64_t from, siz
 static void check(seen_kind kind, enum family fam, double p, uint64_t n, int filters,
                   uint64_t queries)
 {
-    seen_spec spec = { .kind = kind, .keys = n, .error = p, .flags = SEEN_FIXED };
+    seen_spec spec = {.kind = kind, .keys = n, .error = p, .flags = SEEN_FIXED};
     seen_filter *f;
     if (!ok(seen_new(&spec, &f) == 0, "%s: n=%g p=%g can be made", seen_kind_name(kind),
             (double)n, p))
@@ -87,8 +87,8 @@ static void check(seen_kind kind, enum family fam, double p, uint64_t n, int fil
 
 int main(void)
 {
-    static const seen_kind kinds[] = { SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK };
-    static const double rates[] = { 0.3, 0.1, 0.01, 1e-3, 1e-4 };
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const double rates[] = {0.3, 0.1, 0.01, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         for (int r = 0; r < 5; r++) {
             check(kinds[k], r % FAMILIES, rates[r], 1, WORK(2000), 1000);

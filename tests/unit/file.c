@@ -19,7 +19,7 @@ static char dir[] = "/tmp/seen-file-XXXXXX", path[64], old[64];
 static seen_filter *filled(seen_kind kind, uint64_t keys, uint64_t n)
 {
     seen_filter *f;
-    seen_spec spec = { .kind = kind, .keys = keys, .seed = 5 };
+    seen_spec spec = {.kind = kind, .keys = keys, .seed = 5};
     seen_new(&spec, &f);
     for (uint64_t i = 0; i < n; i++)
         seen_add_u64(f, i);
@@ -39,17 +39,19 @@ static void round_trip(seen_kind kind, uint64_t keys, uint64_t n)
     seen_filter *f = filled(kind, keys, n), *g;
     ok(seen_save(f, path) == 0, "%s with %llu keys is saved", seen_kind_name(kind),
        (unsigned long long)n);
-    static const unsigned modes[] = { SEEN_READ, SEEN_LOAD, SEEN_READ | SEEN_VERIFY };
+    static const unsigned modes[] = {SEEN_READ, SEEN_LOAD, SEEN_READ | SEEN_VERIFY};
     for (int m = 0; m < 3; m++) {
         if (!ok(seen_open(path, modes[m], &g) == 0, "opened with mode %u", modes[m]))
             continue;
         seen_stats a, b;
         seen_get_stats(f, &a), seen_get_stats(g, &b);
         ok(denied(g, n) == 0 && a.added == b.added && a.layers == b.layers &&
-               a.bits_set == b.bits_set && a.seed == b.seed && a.error_wanted == b.error_wanted,
+               a.bits_set == b.bits_set && a.seed == b.seed &&
+               a.error_wanted == b.error_wanted,
            "and is the same filter");
         if (modes[m] != SEEN_LOAD)
-            ok(seen_add_u64(g, n + 7) == SEEN_EREADONLY && seen_clear(g) == SEEN_EREADONLY,
+            ok(seen_add_u64(g, n + 7) == SEEN_EREADONLY &&
+                   seen_clear(g) == SEEN_EREADONLY,
                "that cannot be changed");
         else
             ok(seen_add_u64(g, n + 7000000) == SEEN_NEW, "that goes on growing");
@@ -70,7 +72,8 @@ static void in_place(void)
     seen_open(path, SEEN_READ, &h);
     seen_stats s;
     seen_get_stats(h, &s);
-    ok(s.dirty && denied(h, 3000) == 0, "meanwhile the file says dirty and has the keys");
+    ok(s.dirty && denied(h, 3000) == 0,
+       "meanwhile the file says dirty and has the keys");
     ok(s.added > 2900 && s.added < 3100, "its count comes from the bits (%llu)",
        (unsigned long long)s.added);
     ok(seen_verify(h) == 0, "and nothing can vouch for it, so verify says nothing");
@@ -78,7 +81,8 @@ static void in_place(void)
     ok(seen_flush(g) == 0, "flush");
     seen_add_u64(g, 5000);
     seen_free(g);
-    ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &h) == 0, "closing flushes: the sums fit");
+    ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &h) == 0,
+       "closing flushes: the sums fit");
     seen_get_stats(h, &s);
     ok(!s.dirty && seen_has_u64(h, 5000), "all adds are there");
     seen_free(h);
@@ -98,7 +102,8 @@ static void in_place(void)
     ok(lost == 0 && seen_added(g) > 12500, "and has every key (%llu)",
        (unsigned long long)seen_added(g));
     seen_free(g);
-    ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &h) == 0, "and is clean again after a close");
+    ok(seen_open(path, SEEN_READ | SEEN_VERIFY, &h) == 0,
+       "and is clean again after a close");
     seen_free(h);
 }
 
@@ -130,7 +135,7 @@ static void damage(void)
     /* The same with a sum that fits: now each field has to be checked by itself. */
     for (size_t i = 0; i < 256; i++)
         for (int v = 0; v < 3; v++) {
-            bad[i] = (uint8_t[]){ 0, 0xff, (uint8_t)(good[i] + 1) }[v];
+            bad[i] = (uint8_t[]){0, 0xff, (uint8_t)(good[i] + 1)}[v];
             sn_put64(bad + SN_AT_SUM, sn_header_sum(bad, header));
             if (bad[i] != good[i] && (i < SN_AT_SUM || i >= SN_AT_SUM + 8))
                 if (seen_open_bytes(bad, len, &g) == 0) {
@@ -144,8 +149,10 @@ static void damage(void)
             g = NULL;
             memcpy(bad, good, 600);
         }
-    ok(opened > 0 && opened < 384, "of some 500 forged headers, only those with another seed, "
-       "count, promise or number of the kind's own are taken (%d), and none crashes", opened);
+    ok(opened > 0 && opened < 384,
+       "of some 500 forged headers, only those with another seed, "
+       "count, promise or number of the kind's own are taken (%d), and none crashes",
+       opened);
     for (size_t cut = 0; cut < len; cut += cut < 300 ? 1 : 4001)
         taken += seen_open_bytes(bad, cut, &g) == 0;
     ok(taken == 0, "no truncated file is taken: %s", seen_reason());
@@ -156,11 +163,13 @@ static void damage(void)
     ok(seen_open(path, SEEN_READ, &g) == 0 && seen_verify(g) == SEEN_EDAMAGED,
        "verify finds it: %s", seen_reason());
     seen_free(g);
-    ok(seen_open(path, SEEN_LOAD, &g) == SEEN_EDAMAGED && g == NULL, "load refuses it: %s",
-       seen_reason());
+    ok(seen_open(path, SEEN_LOAD, &g) == SEEN_EDAMAGED && g == NULL,
+       "load refuses it: %s", seen_reason());
     sn_put32(bad + SN_AT_VERSION, 2);
-    ok(seen_open_bytes(bad, len, &g) == SEEN_EVERSION, "a newer version: %s", seen_reason());
-    ok(seen_open_bytes(bad + 8, len - 8, &g) == SEEN_EINVAL, "unaligned bytes: %s", seen_reason());
+    ok(seen_open_bytes(bad, len, &g) == SEEN_EVERSION, "a newer version: %s",
+       seen_reason());
+    ok(seen_open_bytes(bad + 8, len - 8, &g) == SEEN_EINVAL, "unaligned bytes: %s",
+       seen_reason());
     free(good), free(bad);
 }
 
@@ -187,7 +196,7 @@ static int reopened(uint8_t *p, size_t len, seen_filter **g)
 /* Headers whose sums fit and whose fields are right one by one, but not together. */
 static void forged(void)
 {
-    static const seen_kind kinds[] = { SEEN_SET, SEEN_CUCKOO };
+    static const seen_kind kinds[] = {SEEN_SET, SEEN_CUCKOO};
     seen_filter *f, *g;
     size_t len;
     uint8_t *p;
@@ -206,8 +215,8 @@ static void forged(void)
     seen_free(f);
     p = slurp(&len);
     sn_put32(p + SN_AT_FLAGS, SEEN_ATOMIC);
-    ok(reopened(p, len, &g) == SEEN_EFORMAT, "one for many threads that grows is refused: %s",
-       seen_reason());
+    ok(reopened(p, len, &g) == SEEN_EFORMAT,
+       "one for many threads that grows is refused: %s", seen_reason());
     free(p);
     /* Two lines, then the second called a set of as many bytes. */
     f = filled(SEEN_LINE, 1000, 1100);
@@ -217,23 +226,25 @@ static void forged(void)
     sn_put32(p + SN_AT_KIND, SEEN_SET);
     sn_put32(p + SN_PREAMBLE + SN_RECORD + SN_IN_KIND, SEEN_SET);
     sn_put32(p + SN_PREAMBLE + SN_RECORD + SN_IN_K, 64);
-    ok(reopened(p, len, &g) == SEEN_EFORMAT, "layers of different kinds are refused: %s",
-       seen_reason());
+    ok(reopened(p, len, &g) == SEEN_EFORMAT,
+       "layers of different kinds are refused: %s", seen_reason());
     free(p);
     f = filled(SEEN_SET, 1000, 100);
     seen_save(f, path);
     seen_free(f);
     p = slurp(&len);
     sn_put64(p + SN_PREAMBLE + SN_IN_CAPACITY, UINT64_MAX);
-    ok(reopened(p, len, &g) == SEEN_EFORMAT, "a set for more keys than it has slots is "
-       "refused: %s", seen_reason());
+    ok(reopened(p, len, &g) == SEEN_EFORMAT,
+       "a set for more keys than it has slots is "
+       "refused: %s",
+       seen_reason());
     free(p);
 }
 
 /* A growing filter whose file promises no error at all: no size is small enough. */
 static void promises_nothing(void)
 {
-    static const seen_kind kinds[] = { SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK };
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
     for (int i = 0; i < 3; i++) {
         seen_filter *f = filled(kinds[i], 1000, 100), *g;
         size_t len;
@@ -292,7 +303,8 @@ static void flush_cut_short(void)
        seen_reason());
     p[SN_AT_SEED] ^= 1;
     p[SN_AT_DIRTY] = 0;
-    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED, "and a file that is not dirty needs all");
+    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED,
+       "and a file that is not dirty needs all");
     free(p);
     ok(seen_open(path, SEEN_WRITE, &g) == 0, "opened for writing again");
     seen_free(g);
@@ -304,14 +316,17 @@ static void flush_cut_short(void)
 static void troubles(void)
 {
     seen_filter *f = filled(SEEN_LINE, 1000, 10), *g = (seen_filter *)&f;
-    ok(seen_open("/nonexistent/x", SEEN_READ, &g) == SEEN_EIO && errno == ENOENT && g == NULL,
+    ok(seen_open("/nonexistent/x", SEEN_READ, &g) == SEEN_EIO && errno == ENOENT &&
+           g == NULL,
        "a missing file: %s", seen_reason());
     ok(seen_open(dir, SEEN_READ, &g) == SEEN_EIO, "a folder: %s", seen_reason());
-    ok(seen_open("/dev/null", SEEN_READ, &g) == SEEN_EFORMAT, "a device: %s", seen_reason());
+    ok(seen_open("/dev/null", SEEN_READ, &g) == SEEN_EFORMAT, "a device: %s",
+       seen_reason());
     int fd = open(old, O_CREAT | O_WRONLY | O_TRUNC, 0640);
     ok(write(fd, "old", 3) == 3, "an old file");
     close(fd);
-    ok(seen_open(old, SEEN_READ, &g) == SEEN_EFORMAT, "a short file: %s", seen_reason());
+    ok(seen_open(old, SEEN_READ, &g) == SEEN_EFORMAT, "a short file: %s",
+       seen_reason());
     ok(seen_save(f, "/nonexistent/x") == SEEN_EIO, "no such folder: %s", seen_reason());
     ok(seen_save(f, dir) == SEEN_EIO, "saving over a folder: %s", seen_reason());
     ok(seen_save(f, "/dev/full") == SEEN_EIO, "a full disk: %s", seen_reason());
@@ -324,7 +339,8 @@ static void troubles(void)
     char link_path[96];
     snprintf(link_path, sizeof link_path, "%s.link", path);
     ok(symlink(old, link_path) == 0 && seen_save(f, link_path) == 0 &&
-       lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode), "a link stays a link");
+           lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode),
+       "a link stays a link");
     unlink(link_path);
     seen_free(f);
 }

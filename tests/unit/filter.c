@@ -14,7 +14,7 @@ static seen_filter *make(seen_spec spec)
 
 static void first_steps(void)
 {
-    seen_filter *f = make((seen_spec){ 0 });
+    seen_filter *f = make((seen_spec){0});
     ok(f != NULL, "a specification of zeros makes a filter");
     ok(!seen_has_str(f, "apple"), "an empty filter has nothing");
     ok(seen_add_str(f, "apple") == SEEN_NEW, "the first add is new");
@@ -29,7 +29,8 @@ static void first_steps(void)
     int n = seen_describe(f, line, sizeof line);
     ok(n > 0 && n < (int)sizeof line && strstr(line, "4 of 448 keys"),
        "it describes itself: %s", line);
-    ok(seen_describe(f, NULL, 0) == n, "the length of the description can be asked for");
+    ok(seen_describe(f, NULL, 0) == n,
+       "the length of the description can be asked for");
     ok(seen_clear(f) == 0 && !seen_has_str(f, "apple") && seen_added(f) == 0,
        "clear forgets every key");
     seen_free(f);
@@ -38,15 +39,16 @@ static void first_steps(void)
 
 static void batches(seen_kind kind)
 {
-    seen_filter *f = make((seen_spec){ .kind = kind, .keys = 1000 });
-    seen_key twins[2] = { { "twin", 4 }, { "twin", 4 } };
+    seen_filter *f = make((seen_spec){.kind = kind, .keys = 1000});
+    seen_key twins[2] = {{"twin", 4}, {"twin", 4}};
     bool dup[100];
     ok(seen_add_many(f, twins, 2, dup) == 2 && !dup[0] && dup[1],
-       "%s: of two equal keys in one batch, only the first is new", seen_kind_name(kind));
+       "%s: of two equal keys in one batch, only the first is new",
+       seen_kind_name(kind));
     char text[100][8];
     seen_key keys[100];
     for (int i = 0; i < 100; i++)
-        keys[i] = (seen_key){ text[i], (size_t)snprintf(text[i], 8, "k%d", i % 50) };
+        keys[i] = (seen_key){text[i], (size_t)snprintf(text[i], 8, "k%d", i % 50)};
     seen_add_many(f, keys, 100, dup);
     int wrong = 0;
     for (int i = 0; i < 100; i++)
@@ -60,9 +62,9 @@ static void batches(seen_kind kind)
         all &= found[i];
     ok(all, "%s: every key of a batch is found", seen_kind_name(kind));
     uint64_t h = seen_hash(f, "twin", 4);
-    ok(seen_has_hash(f, h) && seen_add_hash(f, h) == SEEN_DUP && h ==
-       seen_hash_seeded(0, "twin", 4), "%s: hashes are as good as keys",
-       seen_kind_name(kind));
+    ok(seen_has_hash(f, h) && seen_add_hash(f, h) == SEEN_DUP &&
+           h == seen_hash_seeded(0, "twin", 4),
+       "%s: hashes are as good as keys", seen_kind_name(kind));
     seen_free(f);
 }
 
@@ -88,14 +90,14 @@ static int bytes_copy(void *ctx, const void *p, size_t len)
  * as key by key. */
 static void large(seen_kind kind, uint64_t memory, uint64_t n, bool bulk)
 {
-    seen_spec spec = { .kind = kind, .keys = n, .memory = memory };
+    seen_spec spec = {.kind = kind, .keys = n, .memory = memory};
     seen_filter *one = make(spec), *many = make(spec);
     uint64_t *x = malloc(n * 8), wrong = 0, i = 0;
     seen_key *keys = malloc(n * sizeof *keys);
     bool *dup = malloc(n), *found = malloc(n);
     for (i = 0; i < n; i++) {
         x[i] = i % 7 ? i : i / 3;
-        keys[i] = (seen_key){ &x[i], 8 };
+        keys[i] = (seen_key){&x[i], 8};
     }
     if (bulk) {
         wrong += seen_add_many(many, keys, n, NULL) != n;
@@ -132,7 +134,7 @@ static void large(seen_kind kind, uint64_t memory, uint64_t n, bool bulk)
 
 static void fixed(void)
 {
-    seen_filter *f = make((seen_spec){ .keys = 100, .error = 1e-6, .flags = SEEN_FIXED });
+    seen_filter *f = make((seen_spec){.keys = 100, .error = 1e-6, .flags = SEEN_FIXED});
     int full = 0;
     uint64_t i = 0;
     for (; i < 200 && !full; i++)
@@ -154,13 +156,15 @@ static void fixed(void)
 /* A budget says how many bytes; SEEN_FIXED besides, that no more keys are taken. */
 static void fixed_budget(void)
 {
-    seen_filter *f = make((seen_spec){ .keys = 100, .memory = 4096, .flags = SEEN_FIXED });
+    seen_filter *f =
+        make((seen_spec){.keys = 100, .memory = 4096, .flags = SEEN_FIXED});
     uint64_t i = 0;
     while (i < 200 && seen_add_u64(f, i) >= 0)
         i++;
-    ok(i == 100, "a fixed filter of 4096 bytes for 100 keys refuses the next (%d)", (int)i);
+    ok(i == 100, "a fixed filter of 4096 bytes for 100 keys refuses the next (%d)",
+       (int)i);
     seen_free(f);
-    f = make((seen_spec){ .keys = 100, .memory = 4096 });
+    f = make((seen_spec){.keys = 100, .memory = 4096});
     for (i = 0; i < 200 && seen_add_u64(f, i) >= 0;)
         i++;
     ok(i == 200, "without the flag it takes what comes");
@@ -169,14 +173,14 @@ static void fixed_budget(void)
 
 static void copy_and_merge(seen_kind kind)
 {
-    seen_spec spec = { .kind = kind, .keys = 5000, .flags = SEEN_FIXED };
+    seen_spec spec = {.kind = kind, .keys = 5000, .flags = SEEN_FIXED};
     seen_filter *a = make(spec), *b = make(spec), *c;
     for (uint64_t i = 0; i < 2000; i++) {
         seen_add_u64(a, i);
         seen_add_u64(b, i + 1000);
     }
-    ok(seen_copy(a, &c) == 0 && seen_added(c) == seen_added(a), "%s: a copy has the keys",
-       seen_kind_name(kind));
+    ok(seen_copy(a, &c) == 0 && seen_added(c) == seen_added(a),
+       "%s: a copy has the keys", seen_kind_name(kind));
     ok(seen_merge(c, b) == 0, "%s: equal shapes merge", seen_kind_name(kind));
     int all = 1;
     for (uint64_t i = 0; i < 3000; i++)
@@ -187,7 +191,8 @@ static void copy_and_merge(seen_kind kind)
        seen_kind_name(kind), n);
     int before = seen_has_u64(a, 2999);
     ok(!before, "%s: the original of a copy is not touched", seen_kind_name(kind));
-    seen_filter *other = make((seen_spec){ .kind = kind, .keys = 6000, .flags = SEEN_FIXED });
+    seen_filter *other =
+        make((seen_spec){.kind = kind, .keys = 6000, .flags = SEEN_FIXED});
     ok(seen_merge(c, other) == SEEN_EMISMATCH && strstr(seen_reason(), "differs"),
        "%s: other shapes are refused: %s", seen_kind_name(kind), seen_reason());
     spec.seed = 7;
@@ -204,25 +209,31 @@ static void nonsense(void)
         int code;
         const char *what;
     } bad[] = {
-        { { .error = 1 }, SEEN_EINVAL, "error 1" },
-        { { .error = -0.1 }, SEEN_EINVAL, "a negative error" },
-        { { .error = 2 }, SEEN_EINVAL, "error 2" },
-        { { .error = __builtin_nan("") }, SEEN_EINVAL, "error NaN" },
-        { { .keys = UINT64_MAX }, SEEN_EINVAL, "2^64 keys" },
-        { { .keys = 1000000000000000, .error = 1e-9 }, SEEN_ENOMEM, "petabytes" },
-        { { .kind = SEEN_CLASSIC, .keys = 1000000000000000, .error = 1e-300 },
-          SEEN_ETOOBIG, "more than can be addressed" },
-        { { .kind = (seen_kind)99 }, SEEN_EKIND, "kind 99" },
-        { { .memory = 1000 }, SEEN_EINVAL, "a budget without keys" },
-        { { .memory = 1, .keys = 10 }, SEEN_EINVAL, "a budget of one byte" },
-        { { .bits = UINT64_MAX, .probes = 3 }, SEEN_EINVAL, "2^64 bits" },
-        { { .bits = 100, .probes = 1000 }, SEEN_EINVAL, "1000 probes" },
-        { { .kind = SEEN_BLOCK, .keys = 10, .probes = 5 }, SEEN_EINVAL, "5 probes a block" },
-        { { .bits = 1000, .keys = UINT64_MAX }, SEEN_EINVAL, "2^64 keys in 1000 bits" },
-        { { .kind = SEEN_LINE, .keys = 10, .flags = SEEN_REMOVES }, SEEN_EKIND,
-          "lines that remove" },
-        { { .bits = 1000, .flags = SEEN_REMOVES }, SEEN_EKIND, "plain bits that remove" },
-        { { .kind = SEEN_LINE, .keys = 10, .probes = 17 }, SEEN_ETOOBIG, "17 probes a line" },
+        {{.error = 1}, SEEN_EINVAL, "error 1"},
+        {{.error = -0.1}, SEEN_EINVAL, "a negative error"},
+        {{.error = 2}, SEEN_EINVAL, "error 2"},
+        {{.error = __builtin_nan("")}, SEEN_EINVAL, "error NaN"},
+        {{.keys = UINT64_MAX}, SEEN_EINVAL, "2^64 keys"},
+        {{.keys = 1000000000000000, .error = 1e-9}, SEEN_ENOMEM, "petabytes"},
+        {{.kind = SEEN_CLASSIC, .keys = 1000000000000000, .error = 1e-300},
+         SEEN_ETOOBIG,
+         "more than can be addressed"},
+        {{.kind = (seen_kind)99}, SEEN_EKIND, "kind 99"},
+        {{.memory = 1000}, SEEN_EINVAL, "a budget without keys"},
+        {{.memory = 1, .keys = 10}, SEEN_EINVAL, "a budget of one byte"},
+        {{.bits = UINT64_MAX, .probes = 3}, SEEN_EINVAL, "2^64 bits"},
+        {{.bits = 100, .probes = 1000}, SEEN_EINVAL, "1000 probes"},
+        {{.kind = SEEN_BLOCK, .keys = 10, .probes = 5},
+         SEEN_EINVAL,
+         "5 probes a block"},
+        {{.bits = 1000, .keys = UINT64_MAX}, SEEN_EINVAL, "2^64 keys in 1000 bits"},
+        {{.kind = SEEN_LINE, .keys = 10, .flags = SEEN_REMOVES},
+         SEEN_EKIND,
+         "lines that remove"},
+        {{.bits = 1000, .flags = SEEN_REMOVES}, SEEN_EKIND, "plain bits that remove"},
+        {{.kind = SEEN_LINE, .keys = 10, .probes = 17},
+         SEEN_ETOOBIG,
+         "17 probes a line"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         seen_filter *f = (seen_filter *)&f;
@@ -257,7 +268,7 @@ static void counting_free(void *ctx, void *p, size_t size)
 
 static void own_memory(void)
 {
-    seen_spec spec = { .alloc = { counting_alloc, counting_free, NULL } };
+    seen_spec spec = {.alloc = {counting_alloc, counting_free, NULL}};
     seen_filter *f = make(spec);
     ok(in_use >= seen_bytes(f), "the caller's allocator is used");
     for (uint64_t i = 0; i < 60000; i++)
@@ -267,7 +278,8 @@ static void own_memory(void)
     uint64_t i = 60000;
     for (; i < 200000 && rc >= 0; i++)
         rc = seen_add_u64(f, i);
-    ok(rc == SEEN_ENOMEM, "a layer that cannot be had is out of memory: %s", seen_reason());
+    ok(rc == SEEN_ENOMEM, "a layer that cannot be had is out of memory: %s",
+       seen_reason());
     ok(!seen_has_u64(f, i - 1) && seen_has_u64(f, 59999), "and nothing has changed");
     refuse = 0;
     ok(seen_add_u64(f, i - 1) == SEEN_NEW, "with memory again it goes on");
@@ -278,7 +290,7 @@ static void own_memory(void)
 /* Memory that is short for a moment: what an add says is true all the same. */
 static void short_of_memory(void)
 {
-    seen_spec spec = { .alloc = { counting_alloc, counting_free, NULL } };
+    seen_spec spec = {.alloc = {counting_alloc, counting_free, NULL}};
     seen_filter *f = make(spec);
     uint64_t wrong = 0, failed = 0;
     for (uint64_t i = 0; i < 200000; i++) {
@@ -289,17 +301,20 @@ static void short_of_memory(void)
         wrong += rc >= 0 && !seen_has_u64(f, i);
     }
     refuse_once = 0;
-    ok(failed > 0 && wrong == 0, "a key that was taken is in, also when growing failed first "
-       "(%d keys lost)", (int)wrong);
+    ok(failed > 0 && wrong == 0,
+       "a key that was taken is in, also when growing failed first "
+       "(%d keys lost)",
+       (int)wrong);
     seen_free(f);
     /* Codes of what is made of adds. */
     seen_filter *a, *b, *c;
-    seen_spec set = { .kind = SEEN_SET, .keys = 10, .alloc = spec.alloc };
+    seen_spec set = {.kind = SEEN_SET, .keys = 10, .alloc = spec.alloc};
     a = make(set), b = make(set);
     for (uint64_t i = 0; i < 5000; i++)
         seen_add_u64(b, i);
     refuse = 1;
-    ok(seen_merge(a, b) == SEEN_ENOMEM, "a merge that has no memory says so: %s", seen_reason());
+    ok(seen_merge(a, b) == SEEN_ENOMEM, "a merge that has no memory says so: %s",
+       seen_reason());
     refuse = 0;
     seen_free(a);
     set.flags = SEEN_FIXED;
@@ -307,14 +322,15 @@ static void short_of_memory(void)
     a = make(set);
     for (uint64_t i = 4000; i < 5000; i++)
         seen_add_u64(a, i);
-    ok(seen_merge(a, b) == 0 && seen_added(a) == 5000, "sets that share keys fit together");
+    ok(seen_merge(a, b) == 0 && seen_added(a) == 5000,
+       "sets that share keys fit together");
     seen_free(a);
     a = make(set);
     for (uint64_t i = 10000; i < 11000; i++)
         seen_add_u64(a, i);
     ok(seen_merge(a, b) == SEEN_EFULL && seen_added(a) == 1000,
        "a merge for which there is no room changes nothing: %s", seen_reason());
-    spec = (seen_spec){ .kind = SEEN_LINE, .keys = 100, .flags = SEEN_FIXED };
+    spec = (seen_spec){.kind = SEEN_LINE, .keys = 100, .flags = SEEN_FIXED};
     ok(seen_rebuild(b, &spec, &c) == SEEN_EFULL && c == NULL, "nor does a rebuild: %s",
        seen_reason());
     seen_free(a), seen_free(b);
@@ -324,23 +340,25 @@ static void short_of_memory(void)
 /* The hash 0 is a hash like any other, at every stage of a growing filter. */
 static void hash_zero(void)
 {
-    seen_filter *f = make((seen_spec){ .keys = 0 }), *g;
+    seen_filter *f = make((seen_spec){.keys = 0}), *g;
     seen_add_hash(f, 0);
     for (uint64_t i = 1; i < 400; i++)
         seen_add_u64(f, i);
-    seen_spec spec = { .kind = SEEN_LINE, .keys = 1000, .error = 1e-6 };
-    ok(seen_rebuild(f, &spec, &g) == 0 && seen_has_hash(g, 0), "a rebuilt filter has the hash 0");
+    seen_spec spec = {.kind = SEEN_LINE, .keys = 1000, .error = 1e-6};
+    ok(seen_rebuild(f, &spec, &g) == 0 && seen_has_hash(g, 0),
+       "a rebuilt filter has the hash 0");
     seen_free(g);
     for (uint64_t i = 400; i < 200000; i++)
         seen_add_u64(f, i);
-    ok(seen_kind_of(f) == SEEN_LINE && seen_has_hash(f, 0), "so has one that outgrew its hashes");
+    ok(seen_kind_of(f) == SEEN_LINE && seen_has_hash(f, 0),
+       "so has one that outgrew its hashes");
     seen_free(f);
 }
 
 int main(void)
 {
     first_steps();
-    static const seen_kind kinds[] = { SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK };
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
     for (int i = 0; i < 3; i++) {
         batches(kinds[i]);
         copy_and_merge(kinds[i]);
@@ -357,7 +375,9 @@ int main(void)
     own_memory();
     short_of_memory();
     hash_zero();
-    ok(strcmp(seen_strerror(-999), "unknown error") == 0, "an unknown code has words too");
-    ok(strcmp(seen_version(), SEEN_VERSION) == 0, "header and library agree on the version");
+    ok(strcmp(seen_strerror(-999), "unknown error") == 0,
+       "an unknown code has words too");
+    ok(strcmp(seen_version(), SEEN_VERSION) == 0,
+       "header and library agree on the version");
     return done();
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum family { SEQUENTIAL, RANDOM, URLS, ONE_BYTE, FAMILIES };
-static const char *const family_name[] = { "sequential integers", "random bytes",
-                                           "URLs with long common prefixes",
-                                           "one-byte-different keys" };
+static const char *const family_name[] = {"sequential integers", "random bytes",
+                                          "URLs with long common prefixes",
+                                          "one-byte-different keys"};
 
 static inline uint64_t mix(uint64_t x)
 {
@@ -26,12 +26,13 @@ static inline size_t key_of(enum family fam, uint64_t i, char *buf)
         memcpy(buf, &i, 8);
         return 8;
     case RANDOM: {
-        uint64_t w[3] = { mix(i), mix(~i), mix(i * 3 + 1) };
+        uint64_t w[3] = {mix(i), mix(~i), mix(i * 3 + 1)};
         memcpy(buf, w, 24);
         return 8 + i % 17;
     }
     case URLS: {
-        static const char base[] = "https://www.example.com/shop/catalogue/items/page?id=";
+        static const char base[] =
+            "https://www.example.com/shop/catalogue/items/page?id=";
         memcpy(buf, base, sizeof base - 1);
         char *p = buf + sizeof base - 1;
         for (int d = 11; d >= 0; d--) {

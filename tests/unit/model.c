@@ -22,13 +22,14 @@ static char path[] = "/tmp/seen-model-XXXXXX";
 
 static uint64_t denied, false_new, absent_yes, absent_asked;
 
-static void ask(const seen_filter *f, const uint8_t *in, uint64_t from, size_t n, enum family fam)
+static void ask(const seen_filter *f, const uint8_t *in, uint64_t from, size_t n,
+                enum family fam)
 {
     char buf[256][96];
-    seen_key keys[256] = { { 0 } };
+    seen_key keys[256] = {{0}};
     bool found[256];
     for (size_t i = 0; i < n; i++)
-        keys[i] = (seen_key){ buf[i], key_of(fam, (from + i) % KEYS, buf[i]) };
+        keys[i] = (seen_key){buf[i], key_of(fam, (from + i) % KEYS, buf[i])};
     seen_has_many(f, keys, n, found);
     for (size_t i = 0; i < n; i++) {
         bool there = in[(from + i) % KEYS];
@@ -43,10 +44,10 @@ static void ask(const seen_filter *f, const uint8_t *in, uint64_t from, size_t n
 static void add(seen_filter *f, uint8_t *in, uint64_t from, size_t n, enum family fam)
 {
     char buf[256][96];
-    seen_key keys[256] = { { 0 } };
+    seen_key keys[256] = {{0}};
     bool dup[256];
     for (size_t i = 0; i < n; i++)
-        keys[i] = (seen_key){ buf[i], key_of(fam, (from + i) % KEYS, buf[i]) };
+        keys[i] = (seen_key){buf[i], key_of(fam, (from + i) % KEYS, buf[i])};
     size_t taken = n;
     if (n == 1)
         dup[0] = seen_add(f, keys[0].data, keys[0].len) == SEEN_DUP;
@@ -61,7 +62,8 @@ static void add(seen_filter *f, uint8_t *in, uint64_t from, size_t n, enum famil
 
 static seen_filter *reopen(seen_filter *f)
 {
-    static const unsigned modes[] = { SEEN_LOAD, SEEN_READ, SEEN_WRITE, SEEN_READ | SEEN_VERIFY };
+    static const unsigned modes[] = {SEEN_LOAD, SEEN_READ, SEEN_WRITE,
+                                     SEEN_READ | SEEN_VERIFY};
     seen_filter *g = NULL;
     unsigned mode = modes[dice(4)];
     if (seen_save(f, path) < 0 || seen_open(path, mode, &g) < 0) {
@@ -83,7 +85,7 @@ static seen_filter *reopen(seen_filter *f)
 static void run(seen_kind kind, uint64_t keys, double error)
 {
     enum family fam = (enum family)dice(FAMILIES);
-    seen_spec spec = { .kind = kind, .keys = keys, .error = error, .seed = state };
+    seen_spec spec = {.kind = kind, .keys = keys, .error = error, .seed = state};
     if (dice(4) == 0)
         spec.flags |= SEEN_SCALAR;
     seen_filter *f;
@@ -115,7 +117,15 @@ static void run(seen_kind kind, uint64_t keys, double error)
             if (dice(40) == 0 && seen_clear(f) == 0)
                 memset(in, 0, KEYS);
             break;
-        case 3: case 4: case 5: case 6: case 7: case 8: case 9: case 10: case 11:
+        case 3:
+        case 4:
+        case 5:
+        case 6:
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+        case 11:
             add(f, in, from, n, fam);
             break;
         default:
@@ -124,9 +134,14 @@ static void run(seen_kind kind, uint64_t keys, double error)
     }
     ask(f, in, 0, 255, fam);
     ok(denied == 0 && false_new == 0,
-       "%s keys=%g error=%g: no key denied, none new twice; absent %llu of %llu called present, %u layers",
+       "%s keys=%g error=%g: no key denied, none new twice; absent %llu of %llu called "
+       "present, %u layers",
        seen_kind_name(kind), (double)keys, error, (unsigned long long)absent_yes,
-       (unsigned long long)absent_asked, ({ seen_stats s; seen_get_stats(f, &s); s.layers; }));
+       (unsigned long long)absent_asked, ({
+           seen_stats s;
+           seen_get_stats(f, &s);
+           s.layers;
+       }));
     double mean = error * (double)absent_asked; /* repeated questions: a wide margin */
     ok((double)absent_yes <= 2 * mean + 60, "%s keys=%g error=%g: and not too many are",
        seen_kind_name(kind), (double)keys, error);
@@ -137,7 +152,8 @@ static void run(seen_kind kind, uint64_t keys, double error)
 int main(void)
 {
     close(mkstemp(path));
-    static const seen_kind kinds[] = { SEEN_AUTO, SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK, SEEN_SET };
+    static const seen_kind kinds[] = {SEEN_AUTO, SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK,
+                                      SEEN_SET};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (kinds[k] && !seen_kind_can(kinds[k]))
             continue;

@@ -16,7 +16,7 @@ static uint64_t key(uint64_t i)
 /* A ribbon of the N hashes at H. */
 static seen_filter *build(const uint64_t *h, size_t n, double error, unsigned threads)
 {
-    seen_build_spec spec = { .error = error, .threads = threads };
+    seen_build_spec spec = {.error = error, .threads = threads};
     seen_builder *b;
     seen_filter *f = NULL;
     if (seen_builder_new(&spec, &b) < 0 || seen_builder_add_hashes(b, h, n) < 0 ||
@@ -63,12 +63,8 @@ static uint64_t absent[ABSENT];
 
 static void any_set(void)
 {
-    static const size_t sizes[] = {
-        0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 2000, 100000
-    };
-    static const double errors[] = {
-        0.9, 0.5, 0.3, 0.25, 0.1, 0.01, 0.003, 1e-4, 1e-9
-    };
+    static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 2000, 100000};
+    static const double errors[] = {0.9, 0.5, 0.3, 0.25, 0.1, 0.01, 0.003, 1e-4, 1e-9};
     static uint64_t h[100000];
     for (size_t i = 0; i < 100000; i++)
         h[i] = key(i);
@@ -137,9 +133,9 @@ static void hostile_hashes(void)
     for (uint64_t i = 0; i < 1000; i++)
         right &= unmix(sn_remix(key(i))) == key(i);
     ok(right, "(remix is undone)");
-    static const char *const name[] = { "small integers", "integers far apart",
-                                        "one prefix of 40 bits",
-                                        "one suffix of 40 bits" };
+    static const char *const name[] = {"small integers", "integers far apart",
+                                       "one prefix of 40 bits",
+                                       "one suffix of 40 bits"};
     for (int kind = 0; kind < 4; kind++) {
         for (uint64_t i = 0; i < N; i++)
             h[i] = kind == 0   ? i
@@ -166,7 +162,7 @@ static void size_and_speed(void)
                ratio <= (bits == 8 ? 1.01 : 1.03),
            "%d bits: a million keys take %.3f bits each, %.4f of the least; error %.4f",
            bits, per_key, ratio, got);
-        sn_shape s = { .kind = SEEN_RIBBON };
+        sn_shape s = {.kind = SEEN_RIBBON};
         sn_ribbon.shape_for(&s, N, ldexp(1, -bits));
         double planned = (double)sn_ribbon.body_len(&s), is = (double)seen_bytes(f);
         ok(fabs(planned - is) < is / 500, "planned were %.0f bytes, it has %.0f",
@@ -186,7 +182,7 @@ static void budgets(void)
         bool fits = true, good = true, found = true;
         for (uint64_t bytes = 40000; bytes < 700000; bytes = bytes * 9 / 8) {
             char path[] = "/tmp/seen-ribbon-XXXXXX";
-            seen_build_spec spec = { .memory = bytes };
+            seen_build_spec spec = {.memory = bytes};
             seen_builder *b;
             seen_filter *f = NULL;
             seen_builder_new(&spec, &b);
@@ -218,7 +214,7 @@ static void budgets(void)
            twice ? ", every key given twice" : "");
         ok(good, "and use what they may");
     }
-    seen_build_spec spec = { .memory = 4500 };
+    seen_build_spec spec = {.memory = 4500};
     seen_builder *b;
     seen_filter *f = NULL;
     seen_builder_new(&spec, &b);
@@ -269,11 +265,11 @@ static void hostile_bodies(void)
        "of 20000 damaged tables %d are refused, the others "
        "harmless",
        (int)refused);
-    sn_shape s = { .kind = SEEN_RIBBON, .k = 33, .units = 1, .own = { 64 } };
+    sn_shape s = {.kind = SEEN_RIBBON, .k = 33, .units = 1, .own = {64}};
     ok(sn_ribbon.body_len(&s) == 0, "33 bits are refused");
-    s = (sn_shape){ .k = 8, .units = 3, .own = { 64 } };
+    s = (sn_shape){.k = 8, .units = 3, .own = {64}};
     ok(sn_ribbon.body_len(&s) == 0, "three shards are refused");
-    s = (sn_shape){ .k = 8, .units = 16, .own = { 64 } };
+    s = (sn_shape){.k = 8, .units = 16, .own = {64}};
     ok(sn_ribbon.body_len(&s) == 0, "a body shorter than its table is refused");
     ok(seen_add_u64(f, 1) == SEEN_EKIND && seen_remove_hash(f, 1) < 0 &&
            seen_clear(f) < 0,

@@ -94,8 +94,8 @@ static void add_at(sn_layer *l, uint64_t bucket, uint64_t from, uint64_t n)
     }
 }
 
-static uint64_t denied_at(const sn_layer *l, uint64_t of, uint64_t bucket, uint64_t from,
-                          uint64_t n)
+static uint64_t denied_at(const sn_layer *l, uint64_t of, uint64_t bucket,
+                          uint64_t from, uint64_t n)
 {
     uint64_t denied = 0;
     bool found;
@@ -123,7 +123,8 @@ static void crowded(void)
     for (uint64_t b = HOME; b < WALL; b++)
         denied += denied_at(&l, UNITS, b, 1, 8);
     denied += denied_at(&l, UNITS, WALL, 1, 8 * WALLS) +
-              denied_at(&l, UNITS, HOME, 100, PUSHED) + denied_at(&l, UNITS, UNITS - 1, 1, 100);
+              denied_at(&l, UNITS, HOME, 100, PUSHED) +
+              denied_at(&l, UNITS, UNITS - 1, 1, 100);
     ok(denied == 0, "and none of them is lost (%d)", (int)denied);
     sn_body_free(&system_memory, l.body, l.len);
 }

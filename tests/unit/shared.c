@@ -70,7 +70,8 @@ int main(void)
        "its count is estimated from the bits (%llu)", (unsigned long long)s.added);
     seen_free(f);
 
-    /* Somebody opens the file for himself, and vouches for it, while others share it. */
+    /* Somebody opens the file for himself, and vouches for it, while others share it.
+     */
     make(SEEN_ATOMIC);
     ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_open(path, SEEN_WRITE, &g) == 0 &&
            seen_add_str(g, "mine") == SEEN_NEW && seen_flush(g) == 0,
@@ -78,7 +79,8 @@ int main(void)
     seen_free(g);
     ok(seen_add_str(f, "late") == SEEN_NEW, "a sharer goes on");
     seen_free(f);
-    ok(seen_open(path, SEEN_LOAD, &f) == 0 && seen_has_str(f, "late") && seen_has_str(f, "mine"),
+    ok(seen_open(path, SEEN_LOAD, &f) == 0 && seen_has_str(f, "late") &&
+           seen_has_str(f, "mine"),
        "the file does not count as damaged");
     seen_free(f);
     unlink(path);

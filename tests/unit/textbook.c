@@ -1,5 +1,5 @@
-/* textbook.c - the check of the books: room for a billion keys at 1%, a million integers
- * in, all found, the next million asked. */
+/* textbook.c - the check of the books: room for a billion keys at 1%, a million
+ * integers in, all found, the next million asked. */
 #include "seen.h"
 #include "tap.h"
 #include <math.h>
@@ -12,8 +12,8 @@ int main(void)
 #else
     uint64_t capacity = 1000000000, n = 1000000;
 #endif
-    seen_spec spec = { .kind = SEEN_CLASSIC, .keys = capacity, .error = 0.01,
-                       .flags = SEEN_FIXED };
+    seen_spec spec = {
+        .kind = SEEN_CLASSIC, .keys = capacity, .error = 0.01, .flags = SEEN_FIXED};
     seen_filter *f;
     if (!ok(seen_new(&spec, &f) == 0, "a filter for %g keys at 1%%", (double)capacity))
         return done();

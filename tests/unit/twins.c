@@ -9,7 +9,7 @@
 static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
 {
     static const seen_allocator mem;
-    sn_shape shape = { .kind = kind->id, .k = k, .units = units };
+    sn_shape shape = {.kind = kind->id, .k = k, .units = units};
     uint64_t len = kind->body_len(&shape);
     size_t n = units < 5000 ? 10 * (size_t)units + 100 : 50000;
     uint64_t *h = malloc(2 * n * sizeof *h);
@@ -19,9 +19,11 @@ static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
     h[0] = 0, h[1] = UINT64_MAX, h[2] = 1, h[3] = (uint64_t)1 << 63;
     for (size_t i = n; i < 2 * n; i++)
         h[i] = mix(i * 7777);
-    sn_layer truth = { .kind = kind, .shape = shape, .len = len,
-                       .body = sn_body_alloc(&mem, len),
-                       .twin = kind->twin(&shape, SN_SCALAR, false) };
+    sn_layer truth = {.kind = kind,
+                      .shape = shape,
+                      .len = len,
+                      .body = sn_body_alloc(&mem, len),
+                      .twin = kind->twin(&shape, SN_SCALAR, false)};
     truth.twin->add(&truth, h, n, dup_truth);
     bool *has_truth = malloc(2 * n), *has = malloc(2 * n);
     truth.twin->has(&truth, h, 2 * n, has_truth);
@@ -52,8 +54,9 @@ static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
                     ahead &= l.twin->has_one(&l, h[i]) == has_truth[i];
                 free(again);
             }
-            ok(ahead && memcmp(l.body, truth.body, len) == 0 && l.added == truth.added &&
-                   memcmp(dup, dup_truth, n) == 0 && memcmp(has, has_truth, 2 * n) == 0,
+            ok(ahead && memcmp(l.body, truth.body, len) == 0 &&
+                   l.added == truth.added && memcmp(dup, dup_truth, n) == 0 &&
+                   memcmp(has, has_truth, 2 * n) == 0,
                "%s k=%u units=%llu: %s%s is bit for bit the scalar one", kind->name, k,
                (unsigned long long)units, sn_simd_name((enum sn_simd)simd),
                atomic ? ", atomic," : "");
@@ -65,7 +68,7 @@ static void compare(const sn_kind *kind, uint32_t k, uint64_t units)
 
 int main(void)
 {
-    static const uint64_t units[] = { 1, 2, 3, 7, 64, 1000, 4097 };
+    static const uint64_t units[] = {1, 2, 3, 7, 64, 1000, 4097};
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         for (uint32_t k = 1; k <= 16; k++)
             compare(&sn_line, k, units[u]);

@@ -29,7 +29,8 @@ static int collect(void *ctx, const void *p, size_t n)
     return 0;
 }
 
-static void expect(const char *name, seen_spec spec, void (*set)(uint8_t *, uint64_t, seen_size))
+static void expect(const char *name, seen_spec spec,
+                   void (*set)(uint8_t *, uint64_t, seen_size))
 {
     seen_filter *f;
     seen_size size;
@@ -70,8 +71,8 @@ static void line(uint8_t *b, uint64_t h, seen_size s)
 
 static void block(uint8_t *b, uint64_t h, seen_size s)
 {
-    static const uint32_t salt[8] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
+    static const uint32_t salt[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                     0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
     uint8_t *p = b + 32 * (((h >> 32) * (s.bits / 256)) >> 32);
     for (int i = 0; i < 8; i++) {
         uint32_t bit = ((uint32_t)h * salt[i]) >> 27;
@@ -83,13 +84,24 @@ int main(void)
 {
     ok(seen_hash_seeded(0, "", 0) == 0x2d06800538d394c2u, "XXH3 of nothing");
     ok(seen_hash_seeded(0, "abc", 3) == 0x78af5f94892f3950u, "XXH3 of abc");
-    ok(seen_hash_seeded(1, "abc", 3) != seen_hash_seeded(0, "abc", 3), "the seed matters");
-    expect("classic", (seen_spec){ .kind = SEEN_CLASSIC, .keys = 500, .flags = SEEN_FIXED }, classic);
-    expect("classic, m and k", (seen_spec){ .bits = 4801, .probes = 5, .seed = 9 }, classic);
-    expect("line", (seen_spec){ .kind = SEEN_LINE, .keys = 500, .flags = SEEN_FIXED }, line);
-    expect("line, k=11", (seen_spec){ .kind = SEEN_LINE, .keys = 500, .probes = 11, .seed = 77, .flags = SEEN_FIXED },
+    ok(seen_hash_seeded(1, "abc", 3) != seen_hash_seeded(0, "abc", 3),
+       "the seed matters");
+    expect("classic",
+           (seen_spec){.kind = SEEN_CLASSIC, .keys = 500, .flags = SEEN_FIXED},
+           classic);
+    expect("classic, m and k", (seen_spec){.bits = 4801, .probes = 5, .seed = 9},
+           classic);
+    expect("line", (seen_spec){.kind = SEEN_LINE, .keys = 500, .flags = SEEN_FIXED},
            line);
-    expect("block", (seen_spec){ .kind = SEEN_BLOCK, .keys = 500, .flags = SEEN_FIXED }, block);
+    expect("line, k=11",
+           (seen_spec){.kind = SEEN_LINE,
+                       .keys = 500,
+                       .probes = 11,
+                       .seed = 77,
+                       .flags = SEEN_FIXED},
+           line);
+    expect("block", (seen_spec){.kind = SEEN_BLOCK, .keys = 500, .flags = SEEN_FIXED},
+           block);
     free(bytes);
     return done();
 }

@@ -53,13 +53,16 @@ static void parse(const seen_filter *f)
     body_len = le(r + 80, 8);
 }
 
-static uint64_t word(uint64_t i) { return le(body + 8 * i, 8); }
+static uint64_t word(uint64_t i)
+{
+    return le(body + 8 * i, 8);
+}
 
 /* ---- ribbon ------------------------------------------------------------------- */
 
 static bool ribbon_has(uint64_t h)
 {
-    static const unsigned thresholds[4] = { 0, 16, 40, 128 };
+    static const unsigned thresholds[4] = {0, 16, 40, 128};
     unsigned b = (unsigned)__builtin_ctzll(units), r = (unsigned)k;
     uint64_t m = remix(h), shard = b ? m >> (64 - b) : 0;
     uint64_t e = own[0] - 8 * units + 8 * shard, salt = word(e + 6);
@@ -76,7 +79,8 @@ static bool ribbon_has(uint64_t h)
             meta = slots, slots += metas;
         uint64_t s = mulhi(place, 64 * S), seg = s / 64, o = s % 64, bucket = s / 128;
         if (level == 4 ||
-            s % 128 >= thresholds[word(meta + bucket / 32) >> (2 * (bucket % 32)) & 3]) {
+            s % 128 >=
+                thresholds[word(meta + bucket / 32) >> (2 * (bucket % 32)) & 3]) {
             uint64_t here = slots + seg * r + (seg < W ? seg : W);
             uint64_t next = slots + (seg + 1) * r + (seg + 1 < W ? seg + 1 : W);
             for (unsigned j = 0; j < r + (seg + 1 < W); j++) {
@@ -175,12 +179,12 @@ static void same(const char *name, const seen_filter *f, uint64_t n,
 
 static void ribbon(const char *name, uint64_t n, double error, uint64_t expected)
 {
-    seen_build_spec spec = { .error = error, .seed = 11 };
+    seen_build_spec spec = {.error = error, .seed = 11};
     seen_builder *b;
     seen_filter *f = NULL;
     seen_builder_new(&spec, &b);
     for (uint64_t i = 0; i < n; i++)
-        seen_builder_add_hashes(b, &(uint64_t){ seen_hash_seeded(11, &i, 8) }, 1);
+        seen_builder_add_hashes(b, &(uint64_t){seen_hash_seeded(11, &i, 8)}, 1);
     seen_builder_finish(b, &f);
     seen_builder_free(b);
     same(name, f, n, ribbon_has, expected);
@@ -189,8 +193,12 @@ static void ribbon(const char *name, uint64_t n, double error, uint64_t expected
 
 static void cuckoo(const char *name, uint32_t bits, uint64_t n, uint64_t expected)
 {
-    seen_spec spec = { .kind = SEEN_CUCKOO, .probes = bits, .keys = n, .error = 0.5,
-                       .seed = 11, .flags = SEEN_FIXED };
+    seen_spec spec = {.kind = SEEN_CUCKOO,
+                      .probes = bits,
+                      .keys = n,
+                      .error = 0.5,
+                      .seed = 11,
+                      .flags = SEEN_FIXED};
     seen_filter *f;
     seen_new(&spec, &f);
     for (uint64_t i = 0; i < n; i++)
