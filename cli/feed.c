@@ -236,8 +236,7 @@ batch *feed_next(feed *f)
     return NULL;
 }
 
-/* ---- all steps in one thread --------------------------------------------------------
- */
+/* ---- all steps in one thread ----------------------------------------------------- */
 
 static void wait_turn(feed *f, const size_t *whose, size_t turn)
 {

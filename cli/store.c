@@ -24,8 +24,7 @@ void store_die(const char *name, int code)
     kit_die("%s: %s", name, why);
 }
 
-/* ---- names ------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------- */
 
 /* Each opener looks whether NAME is its own. It returns SEEN_EFORMAT if not, 0 and
  * fills S, or another code with seen_reason(); the last one's reason is told when
@@ -56,8 +55,7 @@ static int open_any(const char *name, unsigned how, store *s)
     return rc;
 }
 
-/* ---- locks -------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------- */
 
 /* Locks the file that NAME is now. It may be replaced between opening and locking, so
  * the name is looked at again; whoever waits for nothing else needs no lock file. */
@@ -166,8 +164,7 @@ store *store_open_if_filter(const char *name)
     return NULL;
 }
 
-/* ---- use ---------------------------------------------------------------------------
- */
+/* ---- use ------------------------------------------------------------------------- */
 
 void store_add(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *dup)

@@ -47,8 +47,7 @@ static void consider(crawler *c, const url *base, const url *from, const char *t
         found_add(&c->found, &u);
 }
 
-/* ---- ends of jobs ------------------------------------------------------------------
- */
+/* ---- ends of jobs ---------------------------------------------------------------- */
 
 static void count_page(crawler *c, const fetch *f, int outcome)
 {
@@ -95,8 +94,7 @@ void answer_without_fetch(crawler *c, job *j, int outcome)
     finish(c, j, GROUP_PAGE, outcome);
 }
 
-/* ---- failures
- * ------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------- */
 
 enum {
     HOST_PATIENCE = 8,     /* connections that fail in a row before a host is left */
@@ -172,8 +170,7 @@ static void settle(crawler *c, job *j)
         h->dead = OUT_HOST;
 }
 
-/* ---- robots.txt
- * ------------------------------------------------------------------------ */
+/* ---- robots.txt ------------------------------------------------------------------ */
 
 static void add_sitemap(crawler *c, const url *base, const char *text, size_t len)
 {
@@ -243,8 +240,7 @@ void answer_robots(fetch *f)
     crawler_update(c, h);
 }
 
-/* ---- pages
- * -------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------- */
 
 static void read_links(crawler *c, job *j)
 {

@@ -73,8 +73,7 @@ struct plain_engine {
     uint8_t *scratch;
 };
 
-/* ---- ends
- * ---------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------ */
 
 static void close_socket(conn *k)
 {
@@ -143,8 +142,7 @@ static void finish(conn *k, int outcome, const char *why)
     f->done(f);
 }
 
-/* ---- beginnings
- * ------------------------------------------------------------------------ */
+/* ---- beginnings ------------------------------------------------------------------ */
 
 static void on_ready(watch *w, uint32_t events);
 static void on_names(void *ctx, const addresses *a);
@@ -294,8 +292,7 @@ static void plain_start(engine *base, fetch *f)
     send_request(k);
 }
 
-/* ---- answers
- * ---------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------- */
 
 /* Keeps N bytes of the body, decoded; false when no more are wanted. */
 static bool keep_body(fetch *f, const void *p, size_t n)
@@ -628,8 +625,7 @@ static void on_ready(watch *w, uint32_t events)
     }
 }
 
-/* ---- the engine
- * ---------------------------------------------------------------------------- */
+/* ---- the engine ------------------------------------------------------------------ */
 
 static int plain_timeout(engine *base)
 {

@@ -457,8 +457,7 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
         kit_die("%s: %s", f->path, strerror(errno));
 }
 
-/* ---- reading one entry ------------------------------------------------------------
- */
+/* ---- reading one entry ----------------------------------------------------------- */
 
 /* Up to N bytes from AT on, committed or not. */
 static size_t peek(frontier *f, void *p, size_t n, uint64_t at)

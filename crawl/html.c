@@ -101,8 +101,7 @@ static int find_known(const char *name, size_t len)
     return -1;
 }
 
-/* ---- text that only looks like markup ---------------------------------------------
- */
+/* ---- text that only looks like markup -------------------------------------------- */
 
 /* Whether "</NAME" and an end of the name stand at P. */
 static bool at_end_tag(const char *p, const char *end, const char *name, size_t len)

@@ -225,8 +225,7 @@ static const store log_store = {log_done,     log_next,   log_queued,   log_comm
                                 log_pending,  log_refill, log_finished, log_idle,
                                 log_referrer, log_close};
 
-/* ---- going on
- * ------------------------------------------------------------------------ */
+/* ---- going on -------------------------------------------------------------------- */
 
 static void group_again(void *ctx, const group *g)
 {

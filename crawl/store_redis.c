@@ -68,8 +68,7 @@ static unsigned shard_of(const char *origin, size_t len)
     return (unsigned)(seen_hash_seeded(0, origin, len) % SHARDS);
 }
 
-/* ---- requests
- * ------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------- */
 
 static void run(redis_state *s, request *r, size_t n)
 {
@@ -142,8 +141,7 @@ static redisReply *command(redis_state *s, request *r, const char *key, size_t n
     return r->reply;
 }
 
-/* ---- outboxes
- * ------------------------------------------------------------------------- */
+/* ---- outboxes -------------------------------------------------------------------- */
 
 static void box_add(redis_state *s, outbox *b, const void *p, size_t n)
 {
@@ -280,8 +278,7 @@ static void copy_boxes(redis_state *s, const outbox *from, outbox *to)
     }
 }
 
-/* ---- the store
- * -------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------- */
 
 static void redis_done(crawler *c, job *j, group *g, found *l)
 {
@@ -618,8 +615,7 @@ static const store redis_store = {
     redis_done,   redis_next,     redis_queued, redis_commit,   redis_pending,
     redis_refill, redis_finished, redis_idle,   redis_referrer, redis_close};
 
-/* ---- opening
- * ------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------- */
 
 /* The first worker decides how the crawl remembers; the others read it. */
 static void agree(crawler *c, redis_state *s, const char *meta)

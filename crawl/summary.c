@@ -119,8 +119,7 @@ void summary_print(crawler *c, bool interrupted)
         kit_warn("stopped; seen crawl --resume %s goes on", c->c->dir);
 }
 
-/* ---- --list
- * -------------------------------------------------------------------------- */
+/* ---- --list ---------------------------------------------------------------------- */
 
 typedef struct lister {
     frontier *f;

@@ -122,8 +122,7 @@ void sn_control_drop_live(control *c, uint32_t live, enum control_why why)
     }
 }
 
-/* ---- slots --------------------------------------------------------------------------
- */
+/* ---- slots ----------------------------------------------------------------------- */
 
 static uint64_t owner_now(uint32_t pid)
 {
@@ -183,8 +182,7 @@ bool sn_control_writing(const control *c, uint64_t hash)
     return false;
 }
 
-/* ---- the right to build
- * --------------------------------------------------------------- */
+/* ---- the right to build ---------------------------------------------------------- */
 
 int sn_control_lock_build(const char *path)
 {

@@ -99,8 +99,7 @@ void seen_guard_close(seen_guard *g)
     free(g);
 }
 
-/* ---- asking
- * ---------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------- */
 
 static int query(seen_guard *g, const void *key, size_t len, seen_guard_bytes *value)
 {
@@ -250,8 +249,7 @@ int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes 
     return rc;
 }
 
-/* ---- account
- * ----------------------------------------------------------------------------- */
+/* ---- account --------------------------------------------------------------------- */
 
 void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
 {

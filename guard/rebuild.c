@@ -234,8 +234,7 @@ void seen_guard_suspend(seen_guard *g)
     g->c->word = 0; /* a build under way is given up too: it may have missed keys */
 }
 
-/* ---- in the background
- * -------------------------------------------------------------------- */
+/* ---- in the background ----------------------------------------------------------- */
 
 static bool due(const seen_guard *g)
 {

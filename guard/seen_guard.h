@@ -52,8 +52,7 @@ typedef struct seen_guard_bytes {
 /* A write whose fate is not known: the connection broke while it was committed. */
 #define SEEN_GUARD_DOUBT (-100)
 
-/* ---- the database ------------------------------------------------------------------
- */
+/* ---- the database ---------------------------------------------------------------- */
 
 /* Calls may come from many threads at once. Errors are negative (enum seen_code). */
 typedef struct seen_guard_db {
@@ -90,8 +89,7 @@ SEEN_GUARD_API int seen_guard_postgres(const char *conninfo, const seen_guard_sq
 SEEN_GUARD_API int seen_guard_sqlite(const char *path, const seen_guard_sql *sql,
                                      unsigned connections, seen_guard_db *out);
 
-/* ---- the cache
- * ----------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------- */
 
 enum {
     SEEN_GUARD_HIT = 1,    /* a value */
@@ -125,8 +123,7 @@ typedef struct seen_guard_cache {
 SEEN_GUARD_API int seen_guard_redis(const char *host, int port, const char *prefix,
                                     unsigned connections, seen_guard_cache *out);
 
-/* ---- the guard
- * ------------------------------------------------------------------------- */
+/* ---- the guard ------------------------------------------------------------------- */
 
 enum {
     SEEN_GUARD_BACKGROUND = 1, /* a thread builds the filter when it is due */

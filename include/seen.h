@@ -257,8 +257,7 @@ SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
                           seen_filter **out);
 
-/* ---- what is in it -----------------------------------------------------------------
- */
+/* ---- what is in it --------------------------------------------------------------- */
 
 typedef struct seen_stats {
     seen_kind kind;  /* of the newest layer */
@@ -299,8 +298,7 @@ SEEN_API double seen_error_predicted(const seen_filter *f); /* from counts, not 
  * written as snprintf does; returns the length it wants. */
 SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
-/* ---- files
- * ----------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
  * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
@@ -341,8 +339,7 @@ SEEN_API int seen_flush(seen_filter *f);
 /* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. */
 SEEN_API int seen_verify(const seen_filter *f);
 
-/* ---- other systems' filters ---------------------------------------------------------
- */
+/* ---- other systems' filters ------------------------------------------------------ */
 
 /* Filters of other systems are opened, asked and added to where they stand, bit for
  * bit as their own library would, and written back in their own form: the calls above
@@ -426,8 +423,7 @@ SEEN_API const seen_format *seen_format_of(const seen_filter *f);
  * converted without the keys, and seen_reason() says what to do. */
 SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
 
-/* ---- static filters: built from all keys at once
- * ------------------------------------------ */
+/* ---- static filters: built from all keys at once --------------------------------- */
 
 typedef struct seen_builder seen_builder;
 
@@ -471,8 +467,7 @@ SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t 
 SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
 SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
-/* ---- bitmap: an exact set of integers below a bound
- * ------------------------------------- */
+/* ---- bitmap: an exact set of integers below a bound ------------------------------ */
 
 typedef struct seen_bitmap seen_bitmap;
 

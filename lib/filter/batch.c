@@ -151,8 +151,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
     return n;
 }
 
-/* ---- one layer whose twin fetches ahead by itself
- * ------------------------------------ */
+/* ---- one layer whose twin fetches ahead by itself -------------------------------- */
 
 /* The hashes of keys, as a line that is cut in front and grows behind. */
 #define LINE 1024
@@ -223,8 +222,7 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
                    : l->twin->has_ahead != NULL);
 }
 
-/* ---- a kind that fetches ahead by itself
- * ---------------------------------------------- */
+/* ---- a kind that fetches ahead by itself ----------------------------------------- */
 
 static inline bool paced(const seen_filter *f)
 {
@@ -242,8 +240,7 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
     }
 }
 
-/* ---- public ------------------------------------------------------------------------
- */
+/* ---- public ---------------------------------------------------------------------- */
 
 static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
                         size_t n, bool *dup)

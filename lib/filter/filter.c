@@ -274,8 +274,7 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     return 0;
 }
 
-/* ---- rebuild: from whole hashes to another kind ------------------------------------
- */
+/* ---- rebuild: from whole hashes to another kind ---------------------------------- */
 
 static int build_batch(void *into, const uint64_t *h, size_t n)
 {

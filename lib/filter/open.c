@@ -199,8 +199,7 @@ int seen_verify(const seen_filter *f)
     return 0;
 }
 
-/* ---- files ------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------- */
 
 int seen_open(const char *path, unsigned mode, seen_filter **out)
 {

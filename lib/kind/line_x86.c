@@ -105,8 +105,7 @@ T512 static void has_any512(const sn_layer *layer, uint32_t layers, const uint64
     }
 }
 
-/* ---- AVX2: a line is two registers ------------------------------------------------
- */
+/* ---- AVX2: a line is two registers ----------------------------------------------- */
 
 #define T256 __attribute__((target("avx2,bmi2")))
 
@@ -208,8 +207,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
     }
 }
 
-/* ---- the four twins -----------------------------------------------------------------
- */
+/* ---- the four twins -------------------------------------------------------------- */
 
 #define TWIN(width, name, two, target, any)                                            \
     target static void has##width##name(const sn_layer *l, const uint64_t *h,          \

@@ -12,8 +12,7 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
-/* ---- pages: what links a piece of HTML holds ---------------------------------------
- */
+/* ---- pages: what links a piece of HTML holds ------------------------------------- */
 
 static const struct {
     const char *html, *links; /* one after the other, each with a newline */
@@ -145,8 +144,7 @@ static void check_pages(void)
     page_free(&pg);
 }
 
-/* ---- robots.txt
- * ---------------------------------------------------------------------- */
+/* ---- robots.txt ------------------------------------------------------------------ */
 
 static const struct {
     const char *text, *path;
@@ -238,8 +236,7 @@ static void check_robots(void)
     free(b.p);
 }
 
-/* ---- sitemaps
- * -------------------------------------------------------------------------- */
+/* ---- sitemaps -------------------------------------------------------------------- */
 
 static void keep(void *ctx, const char *loc, size_t len, bool nested)
 {
@@ -273,8 +270,7 @@ static void check_sitemaps(void)
     }
 }
 
-/* ---- addresses
- * ------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------- */
 
 static void check_addresses(void)
 {
@@ -343,8 +339,7 @@ static void check_addresses(void)
     }
 }
 
-/* ---- scope
- * ------------------------------------------------------------------------------- */
+/* ---- scope ----------------------------------------------------------------------- */
 
 static int verdict(const scope *s, const char *text)
 {
@@ -401,8 +396,7 @@ static void check_scope(void)
     scope_free(s);
 }
 
-/* ---- queues
- * ------------------------------------------------------------------------------- */
+/* ---- queues ---------------------------------------------------------------------- */
 
 static void check_backlog(void)
 {
@@ -437,8 +431,7 @@ static void check_backlog(void)
     spill_free(s);
 }
 
-/* ---- the log
- * ------------------------------------------------------------------------------ */
+/* ---- the log --------------------------------------------------------------------- */
 
 typedef struct seen_log {
     uint64_t groups, entries, done, sum;

@@ -78,8 +78,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* ---- the odd ones ------------------------------------------------------------------
- */
+/* ---- the odd ones ---------------------------------------------------------------- */
 
 enum { RETRIES = 2 }; /* the tests run with --retries 2 */
 
@@ -143,8 +142,7 @@ static struct odd {
 enum { ODD = sizeof odd / sizeof *odd, CHAIN = 11 };
 static unsigned chain_asked[64];
 
-/* ---- pages -------------------------------------------------------------------------
- */
+/* ---- pages ----------------------------------------------------------------------- */
 
 static unsigned target(unsigned i, unsigned k)
 {
@@ -260,8 +258,7 @@ static void put_page(text *t, unsigned i)
     say(t, "</body></html>\n");
 }
 
-/* ---- answers
- * ------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------- */
 
 typedef struct conn {
     int fd;
@@ -603,8 +600,7 @@ static void answer(conn *c, char *path, const char *host)
     page(c, 404, NULL, "unknown");
 }
 
-/* ---- connections
- * ---------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------- */
 
 static void drop(conn *c)
 {
