@@ -1,9 +1,10 @@
 /* batch.c - asking and adding: hash once, fetch memory ahead, then test and set.
  *
- * Keys pass in groups of 16. While a group is tested, the lines of the next three
- * groups are on their way from memory: a rolling window that keeps the memory busy,
- * where a window that is filled and emptied would let it wait. Equal keys may share
- * a batch, so groups and the keys in them are tested and set strictly in order;
+ * A large filter of one layer is streamed: its twin fetches the line of the key 64
+ * ahead while it works on this one. Otherwise keys pass in groups of 16, and while a
+ * group is tested the lines of the next three are on their way: a rolling window that
+ * keeps the memory busy, where one that is filled and emptied would let it wait.
+ * Equal keys may share a batch, so keys are tested and set strictly in order;
  * prefetching early is safe, it moves no bits. */
 #include "filter/batch.h"
 #include "base/bytes.h"
