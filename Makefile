@@ -140,8 +140,11 @@ PARTS ?=
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
 .PHONY: all test bench fuzzers tests-built install uninstall clean
 tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
+# Filters made by the commands have one seed, so that a run can be repeated;
+# SEEN_SEED=N runs with another.
+SEEN_SEED ?= 1
 test: tests-built
-	@BUILD=$(BUILD) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)
+	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)
 
 bench: $(BENCHES)
 

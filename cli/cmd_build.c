@@ -3,11 +3,11 @@
 #include "feed.h"
 #include "progress.h"
 #include "say.h"
+#include "seed.h"
 #include "size.h"
 #include "sizing.h"
 #include "store.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,14 +121,10 @@ static int build_main(const kit_command *self, int argc, char **argv)
         case OPT_TMP:
             spec.tmp = p.arg;
             break;
-        case OPT_SEED: {
-            char *end;
-            errno = 0;
-            spec.seed = strtoull(p.arg, &end, 0);
-            if (errno || *end || !*p.arg || *p.arg == '-' || !spec.seed)
+        case OPT_SEED:
+            if (!kit_parse_seed(p.arg, &spec.seed))
                 kit_bad_value(&p, o, "a number from 1 to 2^64-1");
             break;
-        }
         case 'f':
             force = true;
             break;
@@ -159,7 +155,7 @@ static int build_main(const kit_command *self, int argc, char **argv)
     spec.progress = show;
     spec.ctx = &l;
     if (!spec.seed)
-        spec.seed = seen_random_seed();
+        spec.seed = kit_new_seed();
     seen_builder *b;
     seen_filter *f;
     if (seen_builder_new(&spec, &b) < 0)

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "progress.h"
 #include "say.h"
+#include "seed.h"
 #include "size.h"
 #include "sizing.h"
 
@@ -162,7 +163,7 @@ static int count_main(const kit_command *self, int argc, char **argv)
     seen_spec spec = {.kind = z.error > 0 ? SEEN_AUTO : SEEN_SET,
                       .keys = z.keys,
                       .error = z.error,
-                      .seed = seen_random_seed()};
+                      .seed = kit_new_seed()};
     seen_filter *filter = sizing_make(&spec);
     feed_spec in = {.files = argv + p.at,
                     .nfiles = (size_t)(argc - p.at),

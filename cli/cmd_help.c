@@ -126,6 +126,9 @@ static void man_overview(void)
         ".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere temporary files go; /tmp if not set.\n"
         ".TP\n.B SEEN_SIMD\nscalar, avx2, avx512 or neon: use no better instructions "
         "than these.\n"
+        ".TP\n.B SEEN_SEED\na number: the seed of every new filter, instead of a random "
+        "one, so that a run can be repeated bit for bit. With a known seed strangers can "
+        "choose keys that collide.\n"
         ".SH EXIT STATUS\n0 if all went well (for \\fBseen has\\fR and \\fBseen "
         "rm\\fR: something was found), 1 if nothing was found, 2 if something failed; "
         "then one line on standard error says what and where.\n");

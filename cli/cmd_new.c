@@ -2,12 +2,12 @@
 #include "commands.h"
 #include "format.h"
 #include "say.h"
+#include "seed.h"
 #include "size.h"
 #include "sizing.h"
 #include "store.h"
 #include "store_remote.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,14 +83,10 @@ static int new_main(const kit_command *self, int argc, char **argv)
         case OPT_FIXED:
             spec.flags |= SEEN_FIXED;
             break;
-        case OPT_SEED: {
-            char *end;
-            errno = 0;
-            spec.seed = strtoull(p.arg, &end, 0);
-            if (errno || *end || !*p.arg || *p.arg == '-' || !spec.seed)
+        case OPT_SEED:
+            if (!kit_parse_seed(p.arg, &spec.seed))
                 kit_bad_value(&p, o, "a number from 1 to 2^64-1");
             break;
-        }
         case OPT_BITS:
             if (!kit_parse_count(p.arg, &spec.bits))
                 kit_bad_value(&p, o, "a number of bits");
@@ -109,7 +105,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
         if (spec.bits || spec.probes || spec.flags || z.memory || z.kind ||
             *format.name)
             kit_usage(&p, "a filter in Redis is made from -n and -e alone");
-        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : seen_random_seed(),
+        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : kit_new_seed(),
                     force);
         return 0;
     }

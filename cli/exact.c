@@ -19,6 +19,7 @@
 #include "progress.h"
 #include "putoff.h"
 #include "say.h"
+#include "seed.h"
 #include "source.h"
 #include "uniq.h"
 
@@ -411,7 +412,7 @@ static void map_notes(exact *x)
 
 void uniq_exact(uniq *u)
 {
-    exact x = {.u = u, .seed = seen_random_seed()};
+    exact x = {.u = u, .seed = kit_new_seed()};
     u->kind = "exact";
     if (u->nagainst && (u->keys.field || u->keys.csv))
         kit_die("-x with --against compares whole lines: leave out -k and --csv");

@@ -1,6 +1,7 @@
 /* sizing.c - options of size. */
 #include "sizing.h"
 #include "say.h"
+#include "seed.h"
 #include "size.h"
 
 bool sizing_option(sizing *s, const kit_parse *p, int key)
@@ -32,7 +33,7 @@ seen_filter *sizing_make(const seen_spec *spec)
     seen_spec fresh = *spec;
     seen_filter *f;
     if (!fresh.seed)
-        fresh.seed = seen_random_seed();
+        fresh.seed = kit_new_seed();
     if (seen_new(&fresh, &f) < 0)
         kit_die("%s", seen_reason());
     return f;

@@ -1,5 +1,6 @@
 /* frontier.c - writes, reads and walks the log of frontier.h. */
 #include "frontier.h"
+#include "seed.h"
 #include "seen.h"
 
 #include <errno.h>
@@ -288,7 +289,7 @@ frontier *frontier_open(const char *dir, bool read_only)
         kit_die("%s: %s", f->path, strerror(errno));
     /* Killed before it was begun: it begins now. */
     if (st.st_size < HEAD && !read_only)
-        write_head(f, seen_random_seed());
+        write_head(f, kit_new_seed());
     if (read_some(f, head, HEAD, 0) < HEAD || memcmp(head, "SEENCRWL", 8) ||
         get_u64(head + 32) != sum(0, 0, head, 32))
         kit_die("%s is not the log of a crawl", f->path);

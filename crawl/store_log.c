@@ -2,6 +2,7 @@
  *
  * Only the log is kept; everything else is made from it when a crawl goes on. */
 #include "crawler.h"
+#include "seed.h"
 #include "visited.h"
 
 typedef struct log_state {
@@ -278,7 +279,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     c->seen_lost = log_lost;
     c->outputs = log_outputs;
     if (!resume) {
-        uint64_t seed = seen_random_seed();
+        uint64_t seed = kit_new_seed();
         s->f = frontier_create(dir, seed);
         s->v = visited_new(c->c, seed, c->c->expect);
         return;

@@ -7,6 +7,7 @@
 #include "crawler.h"
 #include "nodes.h"
 #include "scripts.h"
+#include "seed.h"
 #include "seen.h"
 
 #include <stdarg.h>
@@ -630,7 +631,7 @@ static void agree(crawler *c, redis_state *s, const char *meta)
             mode = "module";
         requests_free(&r, 1);
     }
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)seen_random_seed());
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)kit_new_seed());
     snprintf(
         s->cap, sizeof s->cap, "%llu",
         (unsigned long long)(c->c->expect / SHARDS + c->c->expect / 8 / SHARDS + 64));

@@ -15,10 +15,14 @@ for mode in "-e 0.0001" "-n 1000" "-e 0.001 -n 100" "-m 1M"; do
         "$(seen uniq $mode -s st2 one >/dev/null; seen uniq -s st2 two)"
 done
 
-# Seeds are fresh: a state made twice from the same lines differs.
-seen uniq -s s1 one >/dev/null
-seen uniq -s s2 one >/dev/null
+# Seeds are fresh: a state made twice from the same lines differs, unless SEEN_SEED says.
+(unset SEEN_SEED; seen uniq -s s1 one >/dev/null; seen uniq -s s2 one >/dev/null)
 ok "every new state has a seed of its own" sh -c '! cmp -s s1 s2'
+SEEN_SEED=0x2a seen uniq -s s3 one >/dev/null
+SEEN_SEED=42 seen uniq -s s4 one >/dev/null
+ok "SEEN_SEED makes a run repeat bit for bit" cmp s3 s4
+fails "a SEEN_SEED that is no number is refused" 2 "SEEN_SEED: '-1' is not a number" \
+    env SEEN_SEED=-1 seen uniq -s s5 one
 
 # A second writer.
 mkfifo pipe
@@ -76,6 +80,7 @@ ok "which is not even made" test ! -e st5
 
 # Stopped by a signal between two blocks: what was printed is remembered.
 mkfifo slow
+: >got
 # (A shell starts background jobs with SIGINT ignored.)
 perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' seen uniq -s st6 <slow >got &
 pid=$!
