@@ -96,7 +96,7 @@ void answer_robots(fetch *f);
 void answer_without_fetch(crawler *c, job *j, int outcome);
 void answer_seeds(crawler *c, const words *seeds);
 
-/* store_log.c, store_redis.c */
+/* store_log.c; store_redis.c and its rooms (store_redis.h) */
 void store_log_open(crawler *c, const char *dir, bool resume);
 void store_redis_open(crawler *c);
 

@@ -1,0 +1,74 @@
+/* join.c - becoming a worker of a shared crawl, or its first one. */
+#include "store_redis.h"
+#include "seed.h"
+
+/* The first worker decides how the crawl remembers; the others read it. */
+static void agree(crawler *c, redis_state *s, const char *meta)
+{
+    request r;
+    char seed[32];
+    const char *mode = c->c->exact ? "set" : "bitmap";
+    if (!c->c->exact) {
+        redisReply *info =
+            shards_command(s, &r, meta, 3, "COMMAND", "INFO", "BF.INSERT");
+        if (info && info->type == REDIS_REPLY_ARRAY && info->elements == 1 &&
+            info->element[0]->type == REDIS_REPLY_ARRAY && info->element[0]->elements)
+            mode = "module";
+        requests_free(&r, 1);
+    }
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)kit_new_seed());
+    snprintf(
+        s->cap, sizeof s->cap, "%llu",
+        (unsigned long long)(c->c->expect / SHARDS + c->c->expect / 8 / SHARDS + 64));
+    snprintf(s->err, sizeof s->err, "%.17g", c->c->error);
+    /* All in one step, and only if there is nothing. */
+    redisReply *reply = shards_command(
+        s, &r, meta, 8, "EVAL",
+        "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], "
+        "'version', 1, "
+        "'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], 'seed', ARGV[4]) end "
+        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'version')",
+        "1", meta, mode, s->cap, s->err, seed);
+    reply_check(&r);
+    if (reply->elements != 5 || reply->element[0]->type != REDIS_REPLY_STRING ||
+        reply->element[4]->type != REDIS_REPLY_STRING ||
+        strcmp(reply->element[4]->str, "1"))
+        kit_die("%s in Redis is not a crawl of this version", meta);
+    snprintf(s->mode, sizeof s->mode, "%s", reply->element[0]->str);
+    snprintf(s->cap, sizeof s->cap, "%s", reply->element[1]->str);
+    snprintf(s->err, sizeof s->err, "%s", reply->element[2]->str);
+    s->seed = strtoull(reply->element[3]->str, NULL, 10);
+    c->c->error = strtod(s->err, NULL);
+    c->c->exact = !strcmp(s->mode, "set");
+    requests_free(&r, 1);
+}
+
+/* Seeds stand in Redis too, so that workers without any know the scope. */
+static void share_seeds(crawler *c, redis_state *s, const char *key)
+{
+    request r;
+    for (size_t i = 0; i < c->c->seeds.n; i++) {
+        shards_command(s, &r, key, 3, "SADD", key, c->c->seeds.p[i]);
+        reply_check(&r);
+        requests_free(&r, 1);
+    }
+    redisReply *reply = shards_command(s, &r, key, 2, "SMEMBERS", key);
+    reply_check(&r);
+    if (!reply->elements)
+        kit_die("the crawl %s has not begun: give the first worker a URL", s->u.name);
+    c->c->seeds.n = 0;
+    c->c->seeds.p = kit_grow(c->c->seeds.p, reply->elements, sizeof *c->c->seeds.p);
+    for (size_t i = 0; i < reply->elements; i++)
+        c->c->seeds.p[c->c->seeds.n++] = strdup(reply->element[i]->str);
+    requests_free(&r, 1);
+}
+
+void join(crawler *c)
+{
+    redis_state *s = state(c);
+    char meta[700], key[700];
+    snprintf(meta, sizeof meta, "seen:%s:crawl", s->u.name);
+    agree(c, s, meta);
+    snprintf(key, sizeof key, "seen:%s:seeds", s->u.name);
+    share_seeds(c, s, key);
+}

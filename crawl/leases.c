@@ -1,0 +1,228 @@
+/* leases.c - hosts that are this worker's for now: claimed, kept, given back.
+ *
+ * Only who has the lease of a host asks it, so politeness holds for all workers
+ * together. */
+#include "store_redis.h"
+
+enum {
+    TAKE = 16,    /* addresses of a host in one lease */
+    CLAIM_MS = 25 /* between two looks for work */
+};
+
+/* ---- addresses of a host --------------------------------------------------------- */
+
+job *lease_next(crawler *c, host *h)
+{
+    lease *e = h->lease;
+    unsigned depth, hops;
+    int kind, at = 0;
+    if (!e || e->lost || e->next == e->count)
+        return NULL;
+    char *item = e->items[e->next++];
+    if (sscanf(item, "%u %u %d %n", &depth, &hops, &kind, &at) < 3 || !at)
+        kit_die("Redis holds an address that is none: %s", item);
+    char *text = item + at, *space = strchr(text, ' ');
+    size_t len = space ? (size_t)(space - text) : strlen(text);
+    job *j = job_new(c, text, len);
+    j->depth = depth;
+    j->hops = hops;
+    j->kind = kind;
+    j->referrer = strdup(space ? space + 1 : "");
+    j->token = item;
+    e->items[e->next - 1] = NULL;
+    e->open++;
+    if (j->h != h)
+        kit_die("Redis holds %s for %s", j->f.u.text, h->origin);
+    return j;
+}
+
+uint64_t lease_queued(const host *h)
+{
+    const lease *e = h->lease;
+    return e && !e->lost ? e->count - e->next : 0;
+}
+
+/* ---- giving back ----------------------------------------------------------------- */
+
+/* It has to be given back, which waits to be said like a word in a box. */
+static void leave(redis_state *s, lease *e)
+{
+    if (!e->leaving)
+        s->waiting++;
+    e->leaving = true;
+}
+
+void lease_idle(crawler *c, host *h)
+{
+    lease *e = h->lease;
+    if (e && !h->in_flight && !h->front && e->next == e->count && !e->open)
+        leave(state(c), e);
+}
+
+void leases_leave(crawler *c)
+{
+    for (lease *e = state(c)->leases; e; e = e->list)
+        leave(state(c), e);
+}
+
+static void drop_lease(redis_state *s, lease *e)
+{
+    lease **p = &s->leases;
+    while (*p != e)
+        p = &(*p)->list;
+    *p = e->list;
+    e->h->lease = NULL;
+    for (size_t i = e->next; i < e->count; i++)
+        free(e->items[i]);
+    free(e->items);
+    free(e);
+}
+
+static void release(crawler *c, lease *e)
+{
+    redis_state *s = state(c);
+    host *h = e->h;
+    char wait[32];
+    uint64_t ms = h->ready_at > c->now ? h->ready_at - c->now : 0;
+    snprintf(wait, sizeof wait, "%llu", (unsigned long long)ms);
+    outbox *b = &s->release[shard_of(h->origin, h->origin_len)];
+    if (!e->lost) {
+        box_add(s, b, h->origin, h->origin_len);
+        box_add(s, b, wait, strlen(wait));
+    }
+    c->queued -= e->count - e->next;
+    drop_lease(s, e);
+}
+
+void leases_give_back(crawler *c)
+{
+    redis_state *s = state(c);
+    const char *mine[] = {s->worker};
+    for (lease *e = s->leases, *next; e; e = next) {
+        next = e->list;
+        if (e->leaving) {
+            s->waiting--;
+            s->look[shard_of(e->h->origin, e->h->origin_len)] = true;
+            release(c, e);
+        }
+    }
+    boxes_send(s, s->release, SCRIPT_RELEASE, mine, 1, 2);
+}
+
+/* ---- claiming -------------------------------------------------------------------- */
+
+void leases_open(crawler *c)
+{
+    redis_state *s = state(c);
+    snprintf(s->lease_ms, sizeof s->lease_ms, "%.0f", c->c->lease * 1000);
+    s->first_shard = (unsigned)(c->random % SHARDS);
+    s->claim_wait = CLAIM_MS;
+}
+
+static void take_claim(crawler *c, const redisReply *row)
+{
+    redis_state *s = state(c);
+    char text[URL_ROOM], out[URL_ROOM];
+    url u;
+    int n = snprintf(text, sizeof text, "%s/", row->element[0]->str);
+    if (url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
+        kit_die("Redis holds a host that is none: %s", row->element[0]->str);
+    host *h = hosts_get(&c->hosts, &u);
+    if (h->lease)
+        return; /* ours already: a claim that ran twice; it comes back in time */
+    lease *e = kit_alloc(sizeof *e);
+    e->h = h;
+    e->count = row->elements - 1;
+    e->items = kit_alloc(e->count * sizeof *e->items);
+    for (size_t i = 0; i < e->count; i++)
+        e->items[i] = strdup(row->element[i + 1]->str);
+    e->list = s->leases;
+    s->leases = e;
+    h->lease = e;
+    c->queued += e->count;
+    /* What waits was in scope for whoever found it. */
+    scope_add(c->scope, &u);
+    crawler_update(c, h);
+}
+
+/* Looks for work in the shards that are marked; false if there was none. */
+static bool claim(crawler *c)
+{
+    redis_state *s = state(c);
+    request r[SHARDS];
+    char hosts_most[16], take[16];
+    size_t n = 0, got = 0;
+    unsigned room =
+        c->c->connections > c->in_flight ? c->c->connections - c->in_flight : 0;
+    unsigned each = (room + SHARDS - 1) / SHARDS;
+    snprintf(hosts_most, sizeof hosts_most, "%u", each ? each : 1);
+    snprintf(take, sizeof take, "%u", (unsigned)TAKE * c->c->per_host);
+    for (unsigned i = 0; i < SHARDS; i++) {
+        unsigned k = (s->first_shard + i) % SHARDS;
+        if (!s->look[k])
+            continue;
+        s->look[k] = false;
+        script_start(s, &r[n], k, SCRIPT_CLAIM, 4);
+        request_text(&r[n], s->worker);
+        request_text(&r[n], s->lease_ms);
+        request_text(&r[n], hosts_most);
+        request_text(&r[n++], take);
+    }
+    scripts_run(s, r, n, SCRIPT_CLAIM);
+    for (size_t i = 0; i < n; i++) {
+        got += r[i].reply->elements;
+        for (size_t k = 0; k < r[i].reply->elements; k++)
+            take_claim(c, r[i].reply->element[k]);
+    }
+    requests_free(r, n);
+    return got > 0;
+}
+
+/* Leases of hosts that have to wait are kept alive; those that were lost all the same
+ * (this process slept) are not asked any further. */
+static void renew(crawler *c)
+{
+    redis_state *s = state(c);
+    for (lease *e = s->leases; e; e = e->list) {
+        request r;
+        script_start(s, &r, shard_of(e->h->origin, e->h->origin_len), SCRIPT_RENEW, 3);
+        request_text(&r, s->worker);
+        request_text(&r, s->lease_ms);
+        request_text(&r, e->h->origin);
+        scripts_run(s, &r, 1, SCRIPT_RENEW);
+        if (r.reply->elements == 1 && r.reply->element[0]->integer == 0 && !e->lost) {
+            e->lost = true;
+            c->queued -= e->count - e->next;
+            for (; e->next < e->count; e->next++)
+                free(e->items[e->next]);
+            lease_idle(c, e->h);
+        }
+        requests_free(&r, 1);
+    }
+}
+
+void leases_refill(crawler *c)
+{
+    redis_state *s = state(c);
+    if (c->now - s->renewed_at >= (uint64_t)(c->c->lease * 1000 / 4)) {
+        s->renewed_at = c->now;
+        renew(c);
+    }
+    if (c->in_flight + c->hosts.waiting >= c->c->connections)
+        return;
+    /* Everywhere from time to time, less often while nothing is found; at once where
+     * hosts were given back. */
+    bool all = c->now - s->claimed_at >= s->claim_wait, any = all;
+    for (unsigned k = 0; k < SHARDS; k++)
+        any |= s->look[k] |= all;
+    if (all) {
+        s->claimed_at = c->now;
+        s->first_shard++;
+    }
+    if (!any)
+        return;
+    if (claim(c))
+        s->claim_wait = CLAIM_MS;
+    else if (all && s->claim_wait < 8 * CLAIM_MS)
+        s->claim_wait *= 2;
+}

@@ -1,0 +1,75 @@
+/* replicas.c - --wait: what was sent has reached replicas before it counts as safe. */
+#include "store_redis.h"
+#include "seen.h"
+
+/* Which shards one server owns, by the name CLUSTER SLOTS gives it: WAIT is for a
+ * server, and waits one after the other add up. */
+static void find_owners(redis_state *s)
+{
+    request r = {.slot = s->slot[0]};
+    request_start(&r, 2);
+    request_text(&r, "CLUSTER");
+    request_text(&r, "SLOTS");
+    shards_run(s, &r, 1);
+    memset(s->owner, 0, sizeof s->owner); /* no cluster: all are one server's */
+    for (size_t i = 0; r.reply->type == REDIS_REPLY_ARRAY && i < r.reply->elements;
+         i++) {
+        const redisReply *row = r.reply->element[i];
+        if (row->elements < 3 || row->element[2]->elements < 3)
+            continue;
+        const char *id = row->element[2]->element[2]->str;
+        for (unsigned k = 0; k < SHARDS; k++)
+            if (s->slot[k] >= row->element[0]->integer &&
+                s->slot[k] <= row->element[1]->integer)
+                s->owner[k] = seen_hash_seeded(0, id, strlen(id));
+    }
+    requests_free(&r, 1);
+}
+
+bool replicas_wait(crawler *c, const bool touched[SHARDS])
+{
+    redis_state *s = state(c);
+    request r[SHARDS];
+    unsigned of[SHARDS];
+    size_t n = 0;
+    char count[16];
+    bool good = true;
+    if (!c->c->wait_replicas)
+        return true;
+    if (c->now - s->owners_at >= 5000 || !s->owners_at) {
+        s->owners_at = c->now;
+        find_owners(s);
+    }
+    snprintf(count, sizeof count, "%u", c->c->wait_replicas);
+    for (unsigned k = 0; k < SHARDS; k++) {
+        bool known = !touched[k] || s->alone_until[k] > c->now;
+        for (size_t i = 0; i < n && !known; i++)
+            known = s->owner[of[i]] == s->owner[k];
+        if (known)
+            continue;
+        of[n] = k;
+        r[n] = (request){.slot = s->slot[k]};
+        request_start(&r[n], 3);
+        request_text(&r[n], "WAIT");
+        request_text(&r[n], count);
+        request_text(&r[n++], "1000");
+    }
+    if (n)
+        shards_run(s, r, n);
+    for (size_t i = 0; i < n; i++) {
+        reply_check(&r[i]);
+        if (r[i].reply->integer >= c->c->wait_replicas)
+            continue;
+        good = false;
+        s->owners_at = 0;
+        for (unsigned k = 0; k < SHARDS; k++)
+            if (s->owner[k] == s->owner[of[i]])
+                s->alone_until[k] = loop_now() + 10000;
+        if (!s->warned)
+            kit_warn("only %lld of %s replicas have what was done", r[i].reply->integer,
+                     count);
+        s->warned = true;
+    }
+    requests_free(r, n);
+    return good;
+}

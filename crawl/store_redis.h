@@ -1,0 +1,108 @@
+/* store_redis.h - the rooms of the shared store, for themselves alone.
+ *
+ *   join      what the workers of a crawl agree on (join.c)
+ *   leases    which hosts are this worker's for now (leases.c)
+ *   shards    how scripts and words get to Redis (shards.c)
+ *   replicas  --wait (replicas.c)
+ *   the store itself: links and done pages out, counts back (store_redis.c) */
+#ifndef CRAWL_STORE_REDIS_H
+#define CRAWL_STORE_REDIS_H
+
+#include "crawler.h"
+#include "nodes.h"
+#include "scripts.h"
+
+enum { SHARDS = 64 };
+
+/* A host that is ours for now. */
+typedef struct lease {
+    host *h;
+    char **items;
+    size_t count, next;
+    unsigned open; /* taken and not yet done */
+    bool lost, leaving;
+    struct lease *list;
+} lease;
+
+/* Words that wait to be sent to one shard. */
+typedef struct outbox {
+    buf words; /* each: length as varint, bytes */
+    size_t count;
+} outbox;
+
+typedef struct redis_state {
+    nodes *ns;
+    redis_url u;
+    char sha[SCRIPTS][41];
+    char prefix[SHARDS][1100];
+    unsigned slot[SHARDS];
+    char worker[40], mode[16], cap[32], err[32], lease_ms[32];
+    uint64_t seed;
+    outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
+    size_t waiting; /* words in all of them, and leases to give back */
+    lease *leases;
+    uint64_t claimed_at, claim_wait, renewed_at;
+    bool look[SHARDS]; /* hosts were given back here: there may be more to do */
+    unsigned first_shard;
+    uint64_t *pushed; /* fingerprints this worker has sent already, the latest ones */
+    uint64_t status[5];
+    bool warned;
+    uint64_t owner[SHARDS], alone_until[SHARDS], owners_at; /* for --wait */
+} redis_state;
+
+static inline redis_state *state(const crawler *c)
+{
+    return c->store_state;
+}
+
+/* ---- shards: all of these end the program if Redis does not answer -----------------
+ */
+
+/* Names the shards, and tells the server the scripts. */
+void shards_open(redis_state *s);
+unsigned shard_of(const char *origin, size_t len);
+void shards_run(redis_state *s, request *r, size_t n);
+void reply_check(const request *r); /* ends the program if the reply is an error */
+/* One command of N words to the owner of KEY; the reply may be an error. */
+redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n, ...);
+
+/* A script for one shard; ARGS words follow. */
+void script_start(redis_state *s, request *r, unsigned shard, int script, size_t args);
+/* Runs N scripts of one kind; no reply is an error. */
+void scripts_run(redis_state *s, request *r, size_t n, int script);
+
+void box_add(redis_state *s, outbox *b, const void *p, size_t n);
+/* Sends all boxes through SCRIPT, a request a shard at a time; HEAD words come first,
+ * and STEP words belong together. */
+void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *head,
+                size_t head_count, size_t step);
+/* A copy of the boxes, to send them again; what TO held is forgotten. */
+void boxes_copy(redis_state *s, const outbox *from, outbox *to);
+
+/* ---- leases ------------------------------------------------------------------------
+ */
+
+void leases_open(crawler *c);
+void leases_refill(crawler *c);
+void leases_give_back(crawler *c); /* those that are leaving */
+void leases_leave(crawler *c);     /* marks all of them so */
+job *lease_next(crawler *c, host *h);
+uint64_t lease_queued(const host *h);
+void lease_idle(crawler *c, host *h);
+
+/* ---- replicas ----------------------------------------------------------------------
+ */
+
+/* Asynchronous replication may lose what a server confirmed: --wait asks for more. A
+ * server without replicas is not waited for again for a while. False if one had fewer
+ * than were asked for: it may be a new one that never heard of what we sent. */
+bool replicas_wait(crawler *c, const bool touched[SHARDS]);
+
+/* ---- join --------------------------------------------------------------------------
+ */
+
+/* Reads from Redis how the crawl remembers and what its seeds are; the first worker
+ * decides. */
+void join(crawler *c);
+
+#endif
