@@ -9,8 +9,7 @@ CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 $(CRAWL_OBJ): CPPFLAGS += -Ikit -Iredis/client
 FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o)
 FUZZ_OBJ_robots = $(BUILD)/obj/crawl/robots.o
-FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,fetch.o resolve.o addr.o loop.o page.o html.o charref.o)
-$(BUILD)/fuzz/http: crawl/fetch_plain.c
+FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,http1.o fetch.o page.o html.o charref.o)
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)
 
 ifeq ($(CRAWL_MISSING),)
