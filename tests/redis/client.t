@@ -145,7 +145,7 @@ for fmt in ("redis-setbit-mmh3", "scrapy-redis-bloomfilter"):
             keys = [(k, a) for k, a in keys if k]
             probes = [(k, a) for k, a in probes if k]
             u = "redis://127.0.0.1:%d/%s?scheme=scrapy&bit=%d&hashes=%d" % (
-                s.port, name, p["bit"], p["hash_number"])
+                s.port, name, p["m"].bit_length() - 1, p["hash_number"])
         else:
             u = "redis://127.0.0.1:%d/%s?scheme=mmh3&bits=%d&seeds=%s" % (
                 s.port, name, p["m"], ",".join(map(str, p["seeds"])))
