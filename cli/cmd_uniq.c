@@ -175,8 +175,19 @@ static store *open_list(const uniq *u, const char *name, uint64_t seed)
     return s;
 }
 
+/* Fingerprints in memory and nothing else that would have to be asked in order. */
+static bool may_shard(const uniq *u)
+{
+    return u->threads > 1 && !u->state_name && !u->nagainst && !(u->size.error > 0) &&
+           !u->size.memory && u->max_lost < 0;
+}
+
 static void open_filters(uniq *u)
 {
+    if (may_shard(u)) {
+        u->shards = shards_new(u->size.keys);
+        return;
+    }
     if (u->state_name) {
         u->seen = store_open(u->state_name, STORE_CHANGE | STORE_MAY_MAKE);
     } else {
@@ -299,25 +310,55 @@ typedef struct walk {
     bool enough; /* no more may be taken */
 } walk;
 
-static bool judge(void *ctx, batch *b)
+/* Of B the first TAKEN lines count, and if these are not all nothing after them. */
+static void cut_short(walk *w, batch *b, size_t taken)
 {
-    walk *w = ctx;
-    uniq *u = w->u;
-    size_t taken = w->enough || kit_stopped ? 0 : take(u, b, &w->r);
-    b->last = taken < b->n && !w->enough && !kit_stopped;
     if (taken < b->n) {
         w->enough = true;
         b->n = taken;
         b->block.open_end = false;
     }
+}
+
+static void note(uniq *u, batch *b, uint64_t memory)
+{
     u->lines += b->n;
     u->missing += b->missing;
     b->lines = u->lines;
-    b->memory = store_bytes(u->seen);
+    b->memory = memory;
     /* The repeats are copied out before the lines are moved. */
     if (u->dup.out && b->n)
         sink_lines(&u->dup, b, true, false);
+}
+
+static bool judge(void *ctx, batch *b, unsigned part)
+{
+    walk *w = ctx;
+    (void)part;
+    size_t taken = w->enough || kit_stopped ? 0 : take(w->u, b, &w->r);
+    b->last = taken < b->n && !w->enough && !kit_stopped;
+    cut_short(w, b, taken);
+    note(w->u, b, store_bytes(w->u->seen));
     return !w->enough;
+}
+
+static void sort_shards(void *ctx, batch *b)
+{
+    (void)ctx;
+    shards_sort(b);
+}
+
+/* Whether B counts is decided with its first shard, for all of them. */
+static bool judge_shard(void *ctx, batch *b, unsigned part)
+{
+    walk *w = ctx;
+    if (part == 0)
+        cut_short(w, b, w->enough || kit_stopped ? 0 : b->n);
+    if (b->n)
+        shards_add(w->u->shards, b, part);
+    if (part == SHARDS - 1)
+        note(w->u, b, shards_bytes(w->u->shards));
+    return part || !w->enough;
 }
 
 static void pack(void *ctx, batch *b)
@@ -343,21 +384,53 @@ static void write_out(void *ctx, batch *b)
             .memory = b->memory});
 }
 
-static const feed_steps steps = {judge, pack, write_out};
+static const feed_steps steps = {NULL, 1, judge, pack, write_out};
+static const feed_steps shard_steps = {sort_shards, SHARDS, judge_shard, pack,
+                                       write_out};
+
+/* What the run has taken and may have lost, by the filter it was left with. */
+static void sum_up(uniq *u)
+{
+    if (u->shards) {
+        u->memory = shards_bytes(u->shards);
+        u->lost = shards_lost(u->shards);
+        u->error = shards_error(u->shards);
+        u->kind = seen_kind_name(SEEN_SET);
+        return;
+    }
+    u->memory = store_bytes(u->seen);
+    for (size_t i = 0; i < u->nagainst; i++)
+        u->memory += store_bytes(u->against[i]);
+    u->lost = store_lost(u->seen) - u->lost_base;
+    if (!u->seen->filter) {
+        u->kind = u->seen->ops->kind;
+        return;
+    }
+    u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
+    u->error = seen_error_predicted(u->seen->filter);
+    if (u->error > 0.05 && !u->state_name) {
+        /* So full that few keys still count: but all of them have set their bits. */
+        seen_stats st;
+        seen_get_stats(u->seen->filter, &st);
+        double more = st.keys_estimate - (double)st.added - u->short_base;
+        u->error = st.error_now;
+        u->lost = more > u->lost ? more : u->lost;
+    }
+}
 
 static void run(uniq *u)
 {
     feed_spec spec = {.files = u->files,
                       .nfiles = u->nfiles,
                       .keys = u->keys,
-                      .hash = u->seen->hashes,
+                      .hash = u->shards || u->seen->hashes,
                       .threads = u->threads,
                       .steps = true};
     if (spec.hash)
-        spec.seed = seen_seed(u->seen->filter);
+        spec.seed = u->shards ? shards_seed(u->shards) : seen_seed(u->seen->filter);
     walk w = {.u = u, .f = feed_open(&spec)};
     kit_progress_start(u->quiet);
-    feed_run(w.f, &steps, &w);
+    feed_run(w.f, u->shards ? &shard_steps : &steps, &w);
     kit_progress_end();
     feed_close(w.f);
     free(w.r.key);
@@ -365,25 +438,7 @@ static void run(uniq *u)
     free(w.r.dup);
     free(w.r.at);
     free(w.r.found);
-    u->memory = store_bytes(u->seen);
-    for (size_t i = 0; i < u->nagainst; i++)
-        u->memory += store_bytes(u->against[i]);
-    u->lost = store_lost(u->seen) - u->lost_base;
-    if (u->seen->filter) {
-        u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
-        u->error = seen_error_predicted(u->seen->filter);
-        if (u->error > 0.05 && !u->state_name) {
-            /* So full that few keys still count: but all of them have set their bits.
-             */
-            seen_stats st;
-            seen_get_stats(u->seen->filter, &st);
-            double more = st.keys_estimate - (double)st.added - u->short_base;
-            u->error = st.error_now;
-            u->lost = more > u->lost ? more : u->lost;
-        }
-    } else {
-        u->kind = u->seen->ops->kind;
-    }
+    sum_up(u);
 }
 
 void uniq_report(const uniq *u)
@@ -449,6 +504,7 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
     sink_close(&u.out);
     sink_close(&u.dup);
     store_close(u.seen);
+    shards_free(u.shards);
     for (size_t i = 0; i < u.nagainst && u.against; i++)
         store_close(u.against[i]);
     free(u.against);

@@ -34,7 +34,7 @@ struct feed {
     /* feed_run: whose turn it is to be judged and to be written */
     const feed_steps *steps;
     void *ctx;
-    size_t judging, writing;
+    size_t judging[FEED_PARTS], writing;
     pthread_cond_t changed_turn;
 };
 
@@ -272,11 +272,15 @@ static void *walk(void *ctx)
         size_t turn = f->next_in++;
         pthread_mutex_unlock(&f->reading);
         prepare(f, b);
-        wait_turn(f, &f->judging, turn);
-        /* Blocks that others hold already are judged too, and must say the same. */
-        if (!f->steps->judge(f->ctx, b))
-            f->over = true;
-        next_turn(f, &f->judging);
+        if (f->steps->sort)
+            f->steps->sort(f->ctx, b);
+        for (unsigned part = 0; part < f->steps->parts; part++) {
+            wait_turn(f, &f->judging[part], turn);
+            /* Blocks that others hold already are judged too, and must say the same. */
+            if (!f->steps->judge(f->ctx, b, part))
+                f->over = true;
+            next_turn(f, &f->judging[part]);
+        }
         f->steps->pack(f->ctx, b);
         wait_turn(f, &f->writing, turn);
         f->steps->write(f->ctx, b);
@@ -327,6 +331,9 @@ void feed_close(feed *f)
         free(b->own_key);
         free(b->own_hash);
         free(b->dup);
+        free(b->sorted_hash);
+        free(b->sorted_line);
+        free(b->sorted_dup);
         arena_free(&b->words);
     }
     free(f->slot);

@@ -8,6 +8,8 @@
 
 #include "keys.h"
 
+enum { FEED_PARTS = 8 };
+
 typedef struct batch {
     kit_block block;
     size_t n;
@@ -26,6 +28,10 @@ typedef struct batch {
     bool prepared;
 
     /* for the owner's steps */
+    uint64_t *sorted_hash; /* the hashes by part, put in order by shards_sort */
+    size_t *sorted_line;   /* whose each of them is */
+    bool *sorted_dup;
+    size_t sorted_room, sorted_from[FEED_PARTS + 1];
     char *kept; /* lines to be written, put together by sink_pack */
     size_t kept_len, kept_lines;
     bool kept_open;
@@ -61,10 +67,13 @@ void feed_close(feed *f);
 
 /* The other way: each thread takes a block through all steps, so that its bytes stay in
  * one core's cache. JUDGE and WRITE see the batches one at a time and in order, from
- * whichever thread; PACK is done between them, several at once. When JUDGE returns
- * false its batch is the last. */
+ * whichever thread; SORT and PACK are done before and between them, several at once.
+ * JUDGE may have PARTS: each part, from 0 on, sees the batches one at a time and in
+ * order, while other parts see others. When it returns false its batch is the last. */
 typedef struct feed_steps {
-    bool (*judge)(void *ctx, batch *b);
+    void (*sort)(void *ctx, batch *b); /* may be NULL */
+    unsigned parts;                    /* of JUDGE, 1 to FEED_PARTS */
+    bool (*judge)(void *ctx, batch *b, unsigned part);
     void (*pack)(void *ctx, batch *b);
     void (*write)(void *ctx, batch *b);
 } feed_steps;

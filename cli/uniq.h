@@ -4,6 +4,7 @@
 
 #include "emit.h"
 #include "keys.h"
+#include "shards.h"
 #include "sizing.h"
 #include "store.h"
 
@@ -21,7 +22,8 @@ typedef struct uniq {
     unsigned threads;
 
     /* the run */
-    store *seen; /* the state, or a filter in memory */
+    store *seen; /* the state, or a filter in memory; or else: */
+    shards *shards;
     store **against;
     sink out, dup;
     uint64_t lines, missing;

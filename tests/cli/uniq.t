@@ -60,6 +60,11 @@ ok "several gzip members are one stream" sh -c 'seen uniq two.gz | cmp - want2'
 ok "several zstd frames are one stream" sh -c 'seen uniq two.zst | cmp - want2'
 awk 'seen[$0]++' urls >repeats
 ok "-d prints only what was seen before" sh -c 'seen uniq -d urls | cmp - repeats'
+ok "-d with threads" sh -c 'seen uniq -j 3 -d urls | cmp - repeats'
+seen uniq --json -D dups1 urls >one 2>stats1
+seen uniq --json -D dups3 -j 3 urls >three 2>stats3
+ok "threads print and set aside the same lines" sh -c 'cmp one three && cmp dups1 dups3'
+same "and count the same" "$(grep -E "lines|distinct|dup|printed|kind" stats1)" "$(grep -E "lines|distinct|dup|printed|kind" stats3)"
 seen uniq -D dups urls >got
 ok "-D writes the repeats besides" sh -c 'cmp got want && cmp dups repeats'
 
