@@ -69,7 +69,8 @@ enum seen_code {
     SEEN_EFORMAT = -10,  /* not a filter file, or its header contradicts itself */
     SEEN_EVERSION = -11, /* the file was made by a newer version */
     SEEN_EDAMAGED = -12, /* a checksum does not fit: the file was damaged */
-    SEEN_ECANCEL = -13   /* the caller asked to stop */
+    SEEN_ECANCEL = -13,  /* the caller asked to stop */
+    SEEN_EBUSY = -14     /* somebody else writes to the file */
 };
 
 /* The code in words; never NULL. */
@@ -312,15 +313,16 @@ SEEN_API int seen_write(const seen_filter *f,
 
 enum {
     SEEN_READ = 0,   /* map it read-only; nothing is read until it is asked */
-    SEEN_WRITE = 1,  /* map it shared: adds go to the file, see seen_flush */
+    SEEN_WRITE = 1,  /* check it, then map it: adds go to the file, see seen_flush */
     SEEN_LOAD = 2,   /* read it into memory and check it; the file is then free */
     SEEN_SHARED = 4, /* as SEEN_WRITE, in many processes at once: see below */
     SEEN_VERIFY = 16 /* check every checksum before returning */
 };
 
 /* Opens a native file. The header is checked completely; bodies on demand, with
- * SEEN_VERIFY, SEEN_LOAD or seen_verify(). With SEEN_WRITE the filter may not grow
- * (SEEN_EFULL): load and save those.
+ * SEEN_VERIFY, SEEN_LOAD, SEEN_WRITE or seen_verify(). With SEEN_WRITE the filter may
+ * not grow (SEEN_EFULL): load and save those. There is one writer at a time, whose
+ * descriptor stays open: a second one, also one that shares, gets SEEN_EBUSY.
  *
  * SEEN_SHARED is for several processes that add to one file at the same time, each
  * seeing the others' keys at once: the filter must have been made with SEEN_ATOMIC

@@ -61,6 +61,8 @@ const char *seen_strerror(int code)
         return "damaged file";
     case SEEN_ECANCEL:
         return "stopped";
+    case SEEN_EBUSY:
+        return "the file is being written by somebody else";
     }
     return "unknown error";
 }

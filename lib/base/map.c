@@ -4,7 +4,9 @@
 #include "seen.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,12 +19,26 @@ int sn_cannot_open(const char *path)
     return SEEN_EIO;
 }
 
-int sn_map(const char *path, bool write, uint8_t **p, uint64_t *len)
+/* Some file systems know no locks: there everybody is trusted. */
+static bool somebody_else_writes(int fd, enum sn_writing how)
+{
+    return how != SN_READS &&
+           flock(fd, LOCK_NB | (how == SN_WRITES_ALONE ? LOCK_EX : LOCK_SH)) < 0 &&
+           errno == EWOULDBLOCK;
+}
+
+int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, int *lock)
 {
     struct stat st;
+    bool write = how != SN_READS;
     int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (fd < 0)
         return sn_cannot_open(path);
+    if (somebody_else_writes(fd, how)) {
+        close(fd);
+        errno = EWOULDBLOCK;
+        return sn_fail(SEEN_EBUSY, "%s is being written by somebody else", path);
+    }
     void *m = NULL;
     int e = 0;
     if (fstat(fd, &st) < 0)
@@ -34,18 +50,22 @@ int sn_map(const char *path, bool write, uint8_t **p, uint64_t *len)
                  MAP_SHARED, fd, 0);
     if (m == MAP_FAILED)
         e = errno;
-    close(fd);
+    if (e || !write)
+        close(fd);
     if (e) {
         errno = e;
         return sn_cannot_open(path);
     }
     *p = m;
     *len = (uint64_t)st.st_size;
+    *lock = write ? fd : -1;
     return 0;
 }
 
-void sn_unmap(uint8_t *p, uint64_t len)
+void sn_unmap(uint8_t *p, uint64_t len, int lock)
 {
     if (p)
         munmap(p, len);
+    if (lock >= 0)
+        close(lock);
 }

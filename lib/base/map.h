@@ -1,14 +1,19 @@
 /* map.h - a file as memory. */
 #ifndef SN_MAP_H
 #define SN_MAP_H
-#include <stdbool.h>
 #include <stdint.h>
+
+/* Who may write to the file at the same time: nobody here, nobody else, others that say
+ * the same. */
+enum sn_writing { SN_READS, SN_WRITES_ALONE, SN_WRITES_TOO };
 
 /* Maps the regular file PATH, shared, for reading or also for writing. An empty file
  * is *P = NULL, *LEN = 0. SEEN_EIO with errno and a reason that names the file; a
- * folder is EISDIR, another thing that is no file EINVAL. */
-int sn_map(const char *path, bool write, uint8_t **p, uint64_t *len);
-void sn_unmap(uint8_t *p, uint64_t len);
+ * folder is EISDIR, another thing that is no file EINVAL. SEEN_EBUSY if somebody writes
+ * who does not share; *LOCK is the descriptor that keeps such others out, or -1. */
+int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len,
+           int *lock);
+void sn_unmap(uint8_t *p, uint64_t len, int lock);
 /* "cannot open PATH: ..." from errno, which stays; returns SEEN_EIO. */
 int sn_cannot_open(const char *path);
 #endif

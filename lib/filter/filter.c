@@ -1,6 +1,7 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
 #include "filter/filter.h"
 #include "base/fail.h"
+#include "base/map.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@ seen_filter *sn_filter_alloc(const seen_allocator *a)
         return NULL;
     f->alloc = *a;
     f->writable = true;
+    f->lock = -1;
     if (sn_make_room(f, 1) < 0) {
         sn_free(a, f, sizeof *f);
         return NULL;
@@ -82,8 +84,8 @@ void seen_free(seen_filter *f)
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
-    if (f->map && f->map_owned)
-        munmap(f->map, f->map_len);
+    if (f->map_owned)
+        sn_unmap(f->map, f->map_len, f->lock);
     if (f->path)
         sn_free(&f->alloc, f->path, strlen(f->path) + 1);
     seen_allocator a = f->alloc;
@@ -101,12 +103,8 @@ int sn_may_change(seen_filter *f)
 {
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
-    if (!f->map)
-        return 0;
-    /* In a shared file it may have been another process that cleared the mark. */
-    bool marked =
-        f->shared ? sn_marked_dirty(f) : __atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE);
-    return marked ? 0 : sn_mark_dirty(f);
+    return f->map && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE) ? sn_mark_dirty(f)
+                                                                   : 0;
 }
 
 int seen_clear(seen_filter *f)

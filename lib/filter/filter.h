@@ -31,6 +31,7 @@ struct seen_filter {
     uint8_t *map; /* NULL: bodies are ours, from alloc */
     uint64_t map_len;
     bool map_owned; /* munmap it */
+    int lock;       /* from sn_map; -1 */
     bool writable, dirty;
     bool shared;     /* others add too: the header is not ours to write */
     uint64_t missed; /* removes that found nothing */
@@ -84,6 +85,4 @@ seen_filter *sn_filter_alloc(const seen_allocator *a);
 /* Whether F may be changed now; a file behind it is marked dirty first. */
 int sn_may_change(seen_filter *f);
 int sn_mark_dirty(seen_filter *f);
-/* Whether the file behind F says so now. */
-bool sn_marked_dirty(const seen_filter *f);
 #endif

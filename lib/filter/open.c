@@ -206,22 +206,27 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
     static const seen_allocator system;
     uint8_t *p = NULL;
     uint64_t len = 0;
-    bool write = mode & (SEEN_WRITE | SEEN_SHARED);
+    int lock;
+    enum sn_writing write = mode & SEEN_SHARED  ? SN_WRITES_TOO
+                            : mode & SEEN_WRITE ? SN_WRITES_ALONE
+                                                : SN_READS;
     *out = NULL;
-    int rc = sn_map(path, write, &p, &len);
+    int rc = sn_map(path, write, &p, &len, &lock);
     if (rc < 0)
         return errno == EINVAL ? sn_fail(SEEN_EFORMAT, "%s: not a file", path) : rc;
     seen_filter *f;
     rc = open_at(p, len, &f);
     if (rc < 0) {
-        sn_unmap(p, len);
+        sn_unmap(p, len, lock);
         return sn_fail_named(rc, path);
     }
     f->map_owned = true;
+    f->lock = lock;
     f->path = sn_alloc(&system, strlen(path) + 1);
     if (f->path)
         strcpy(f->path, path);
-    if (mode & (SEEN_VERIFY | SEEN_LOAD))
+    /* Who writes will vouch for the whole with new sums, so the old ones must fit. */
+    if (mode & (SEEN_VERIFY | SEEN_LOAD) || write == SN_WRITES_ALONE)
         rc = seen_verify(f);
     if (rc == 0 && mode & SEEN_LOAD) {
         seen_filter *copy;

@@ -108,29 +108,32 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     uint64_t len = 0;
     seen_filter *f;
     *out = NULL;
-    int rc = sn_map(path, mode & SEEN_WRITE, &p, &len);
+    int lock;
+    int rc =
+        sn_map(path, mode & SEEN_WRITE ? SN_WRITES_ALONE : SN_READS, &p, &len, &lock);
     if (rc < 0)
         return rc;
     rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format,
                     params, &f);
     if (rc < 0) {
-        sn_unmap(p, len);
+        sn_unmap(p, len, lock);
         return sn_fail_named(rc, path);
     }
     if (mode & SEEN_WRITE && f->foreign->file != p && len) {
         seen_free(f);
-        sn_unmap(p, len);
+        sn_unmap(p, len, lock);
         return sn_fail(SEEN_EKIND,
                        "%s: this format cannot be written in place: load it, "
                        "add, and save",
                        path);
     }
-    if (mode & SEEN_LOAD && p) {
-        sn_unmap(p, len);
-    } else if (p) {
+    if (mode & SEEN_LOAD) {
+        sn_unmap(p, len, lock);
+    } else {
         f->map = p;
         f->map_len = len;
         f->map_owned = true;
+        f->lock = lock;
     }
     f->path = sn_alloc(&f->alloc, strlen(path) + 1);
     if (f->path)

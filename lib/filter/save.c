@@ -135,11 +135,6 @@ static uint32_t *mark(const seen_filter *f)
     return (uint32_t *)(void *)(f->map + SN_AT_DIRTY);
 }
 
-bool sn_marked_dirty(const seen_filter *f)
-{
-    return __atomic_load_n(mark(f), __ATOMIC_ACQUIRE) != 0;
-}
-
 /* At every moment the header's sum is one that open.c takes: dirty first, then the sum
  * that goes with it; and back in the other order. */
 int sn_mark_dirty(seen_filter *f)

@@ -68,6 +68,8 @@ static void in_place(void)
     ok(seen_open(path, SEEN_WRITE, &g) == 0, "opened for writing in place");
     for (uint64_t i = 1000; i < 3000; i++)
         seen_add_u64(g, i);
+    ok(seen_open(path, SEEN_WRITE, &h) == SEEN_EBUSY && !h, "by one at a time: %s",
+       seen_reason());
     /* A second reader sees the file while it is being written. */
     seen_open(path, SEEN_READ, &h);
     seen_stats s;
@@ -165,6 +167,8 @@ static void damage(void)
     seen_free(g);
     ok(seen_open(path, SEEN_LOAD, &g) == SEEN_EDAMAGED && g == NULL,
        "load refuses it: %s", seen_reason());
+    ok(seen_open(path, SEEN_WRITE, &g) == SEEN_EDAMAGED && g == NULL,
+       "and who would write to it may not vouch for it");
     sn_put32(bad + SN_AT_VERSION, 2);
     ok(seen_open_bytes(bad, len, &g) == SEEN_EVERSION, "a newer version: %s",
        seen_reason());

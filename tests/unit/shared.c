@@ -70,14 +70,23 @@ int main(void)
        "its count is estimated from the bits (%llu)", (unsigned long long)s.added);
     seen_free(f);
 
-    /* Somebody opens the file for himself, and vouches for it, while others share it.
+    /* Who would vouch for the whole cannot write while others share it, nor they then.
      */
     make(SEEN_ATOMIC);
-    ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_open(path, SEEN_WRITE, &g) == 0 &&
-           seen_add_str(g, "mine") == SEEN_NEW && seen_flush(g) == 0,
-       "flushed by one that does not share");
+    ok(seen_open(path, SEEN_SHARED, &f) == 0 &&
+           seen_open(path, SEEN_WRITE, &g) == SEEN_EBUSY && !g,
+       "no writer of its own beside a sharer: %s", seen_reason());
+    seen_free(f);
+    ok(seen_open(path, SEEN_WRITE, &f) == 0 &&
+           seen_open(path, SEEN_SHARED, &g) == SEEN_EBUSY && !g,
+       "and no sharer beside such a writer");
+    ok(seen_add_str(f, "mine") == SEEN_NEW && seen_open(path, SEEN_READ, &g) == 0 &&
+           seen_has_str(g, "mine"),
+       "readers are free, and see what is added");
     seen_free(g);
-    ok(seen_add_str(f, "late") == SEEN_NEW, "a sharer goes on");
+    seen_free(f);
+    ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_add_str(f, "late") == SEEN_NEW,
+       "after it others may share again");
     seen_free(f);
     ok(seen_open(path, SEEN_LOAD, &f) == 0 && seen_has_str(f, "late") &&
            seen_has_str(f, "mine"),
