@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST };
+enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST, OPT_PRINT_FIRST };
 
 /* A set that begins with this many doubles through powers of two, which waste least of
  * a last huge page. */
@@ -31,6 +31,10 @@ static const kit_option options[] = {
      "is created."},
     OPTION_REDIS("Remember the lines in a filter"),
     OPTION_REDIS_MODULE,
+    {OPT_PRINT_FIRST, "print-first", NULL,
+     "With --redis: ask, print, and only then record, so that a killed run may repeat "
+     "lines next time but never loses one. Others who ask meanwhile may print the same "
+     "line; without this option exactly one does."},
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
      "dropped. Reads files twice, or three times if they are larger than half of the "
@@ -97,6 +101,9 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
         case OPT_JSON:
             u->json = true;
             break;
+        case OPT_PRINT_FIRST:
+            u->print_first = true;
+            break;
         case OPT_AGAINST:
             u->against_name =
                 kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
@@ -119,6 +126,10 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
                       "leave out -x or --state");
     if (u->exact && (u->size.error > 0 || u->max_lost >= 0))
         kit_usage(&p, "-x loses nothing: leave out -e and --max-lost");
+    if (u->print_first && !(u->state_name && remote_is_url(u->state_name)))
+        kit_usage(&p, "--print-first is for --redis: all else prints first anyway");
+    if (u->print_first && u->repeated)
+        kit_usage(&p, "--print-first is about new lines, which -d does not print");
     if (u->size.error > 0 && u->size.memory)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
 }
@@ -228,6 +239,15 @@ typedef struct rest {
     size_t room;
 } rest;
 
+static void ask_and_add(uniq *u, const seen_key *keys, const uint64_t *hashes, size_t n,
+                        bool *dup)
+{
+    if (u->later)
+        later_ask(u->later, u->seen, keys, n, dup);
+    else
+        store_add(u->seen, keys, hashes, n, dup);
+}
+
 /* Marks in b->dup what is in another filter; the others of lines [FROM, FROM + N) are
  * asked and added. */
 static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
@@ -256,7 +276,7 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
             r->hash[m] = hash ? hash[j] : 0;
             r->at[m++] = j;
         }
-    store_add(u->seen, r->key, hash ? r->hash : NULL, m, r->dup);
+    ask_and_add(u, r->key, hash ? r->hash : NULL, m, r->dup);
     for (size_t j = 0; j < m; j++)
         dup[r->at[j]] = r->dup[j];
 }
@@ -295,8 +315,8 @@ static size_t take(uniq *u, batch *b, rest *r)
         if (u->nagainst)
             add_rest(u, b, done, n, r);
         else
-            store_add(u->seen, b->key + done, b->hash ? b->hash + done : NULL, n,
-                      b->dup + done);
+            ask_and_add(u, b->key + done, b->hash ? b->hash + done : NULL, n,
+                        b->dup + done);
         done += n;
     }
     return done;
@@ -371,6 +391,8 @@ static void write_out(void *ctx, batch *b)
     walk *w = ctx;
     uniq *u = w->u;
     sink_packed(&u->out, b);
+    if (u->later && !kit_output_replaces(u->out.out))
+        later_record(u->later, u->seen);
     if (b->last)
         kit_die("stopped before line %llu: more than %.0f distinct lines would be "
                 "expected lost (give a larger -n or -m, or a smaller -e)",
@@ -398,7 +420,7 @@ static void sum_up(uniq *u)
         u->kind = seen_kind_name(SEEN_SET);
         return;
     }
-    u->memory = store_bytes(u->seen);
+    u->memory = store_bytes(u->seen) + (u->later ? later_bytes(u->later) : 0);
     for (size_t i = 0; i < u->nagainst; i++)
         u->memory += store_bytes(u->against[i]);
     u->lost = store_lost(u->seen) - u->lost_base;
@@ -416,6 +438,29 @@ static void sum_up(uniq *u)
         u->error = st.error_now;
         u->lost = more > u->lost ? more : u->lost;
     }
+}
+
+/* A server's filter hears of lines at once, unless they are to be printed first. A file
+ * that is replaced at the end prints nothing before that, so then it is so in any case.
+ */
+static void put_off(uniq *u)
+{
+    bool file = kit_output_replaces(u->out.out);
+    if (!u->seen || !u->seen->ops || u->repeated || !(u->print_first || file))
+        return;
+    u->later = later_new(!file);
+    u->threads = 1; /* a batch is recorded before the next is asked for */
+}
+
+/* The lines of the file that is now in place, to a filter that was put off. */
+static void record_file(uniq *u)
+{
+    char *const files[] = {(char *)u->out_name};
+    feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .raw = true};
+    feed *f = feed_open(&spec);
+    for (batch *b; (b = feed_next(f)); feed_done(f, b))
+        store_add(u->seen, b->key, NULL, b->n, b->dup);
+    feed_close(f);
 }
 
 static void run(uniq *u)
@@ -486,8 +531,10 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         u.dup = sink_open(u.dup_name, u.keys.term);
     if (u.exact)
         uniq_exact(&u);
-    else
+    else {
+        put_off(&u);
         run(&u);
+    }
 
     /* The order that loses nothing: lines out, files in place, then the state. A run
      * that was stopped keeps what it has printed, but replaces no file by a part. */
@@ -497,12 +544,15 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         sink_finish(&u.out, u.state_name != NULL);
         sink_commit(&u.dup);
         sink_commit(&u.out);
+        if (u.later && kit_output_replaces(u.out.out))
+            record_file(&u);
         if (u.state_name)
             store_save(u.seen);
     }
     uniq_report(&u);
     sink_close(&u.out);
     sink_close(&u.dup);
+    later_free(u.later);
     store_close(u.seen);
     shards_free(u.shards);
     for (size_t i = 0; i < u.nagainst && u.against; i++)

@@ -4,6 +4,7 @@
 
 #include "emit.h"
 #include "keys.h"
+#include "later.h"
 #include "shards.h"
 #include "sizing.h"
 #include "store.h"
@@ -17,7 +18,7 @@ typedef struct uniq {
     const char *state_name, *out_name, *dup_name;
     char **against_name;
     size_t nagainst;
-    bool repeated, exact, quiet, stats, json;
+    bool repeated, exact, quiet, stats, json, print_first;
     double max_lost; /* below 0: no bound */
     unsigned threads;
 
@@ -25,6 +26,7 @@ typedef struct uniq {
     store *seen; /* the state, or a filter in memory; or else: */
     shards *shards;
     store **against;
+    later *later; /* the state hears of lines when they are out; NULL: at once */
     sink out, dup;
     uint64_t lines, missing;
     double lost_base; /* expected losses that are not this run's */

@@ -20,6 +20,7 @@ struct kit_output {
     char *path;    /* where it shall be; NULL for standard output */
     char *temp;    /* where it is until committed, if it has a name */
     bool nameless; /* it has none: it vanishes even if the program is killed */
+    bool replaces; /* a file that takes its place when it is whole */
     size_t len;
     char buf[GATHER];
 };
@@ -162,6 +163,7 @@ kit_output *kit_output_open(const char *path)
         o->fd = kit_temp_beside(o->path, &o->temp);
     if (o->fd < 0)
         goto bad;
+    o->replaces = true;
     mode_t mask = umask(0);
     umask(mask);
     fchmod(o->fd, there ? st.st_mode & 07777 : 0666 & ~mask);
@@ -175,6 +177,11 @@ bad:;
     free(o);
     errno = e;
     return NULL;
+}
+
+bool kit_output_replaces(const kit_output *o)
+{
+    return o->replaces;
 }
 
 const char *kit_output_name(const kit_output *o)

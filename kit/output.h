@@ -8,6 +8,7 @@
 #ifndef KIT_OUTPUT_H
 #define KIT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,9 @@ typedef struct kit_output kit_output;
 /* PATH, or standard output if PATH is NULL, "-" or /dev/stdout. NULL: errno says why,
  * nothing was touched. */
 kit_output *kit_output_open(const char *path);
+
+/* Whether it is a file, which nobody sees before kit_output_commit. */
+bool kit_output_replaces(const kit_output *o);
 
 /* The name for messages. */
 const char *kit_output_name(const kit_output *o);

@@ -61,6 +61,64 @@ lines = [l for o in outs for l in o]
 same((len(lines), len(set(lines))), (20000, 20000),
      "of four processes exactly one hears that a line is new")
 
+print("# delivered, then recorded")
+purl = url + "3"
+seen("new", "-n", "400000", "-e", "1e-6", "--redis", purl)
+path = os.path.join(s.dir, "lines")
+every = [b"http://example.org/page/%d" % (i // 2) for i in range(100000)]
+with open(path, "wb") as f:
+    f.write(b"\n".join(every) + b"\n")
+every = set(every)
+
+
+def stuck(*words):
+    """A run that nobody reads from, killed when it can write no more: its lines."""
+    import fcntl, struct, termios
+    p = subprocess.Popen([SEEN, "uniq", *words, path], stdout=subprocess.PIPE)
+    before = -1
+    while True:
+        held = struct.unpack("i", fcntl.ioctl(p.stdout, termios.FIONREAD, b"\0" * 4))[0]
+        if held and held == before or p.poll() is not None:
+            break
+        before = held
+        time.sleep(0.3)
+    p.kill()
+    out = p.stdout.read()
+    p.wait()
+    return set(out.split(b"\n")[:-1])
+
+
+got = set()
+for i in range(3):
+    new = stuck("--print-first", "--redis", purl)
+    ok(new and not new & got, "a run begins where the last recorded ended")
+    kept = set(seen("has", "--redis", purl, path))
+    got |= new
+    ok(kept <= got, "killed while it writes: no line is recorded that was not printed",
+       len(kept - got))
+    got &= kept
+rest = seen("uniq", "--print-first", "--redis", purl, path)
+same((len(rest), len(set(rest) & got), set(rest) | got == every), (len(set(rest)), 0, True),
+     "the next run prints all the others, each once")
+same(seen("uniq", "--print-first", "--redis", purl, path), [], "and the one after it none")
+
+seen("new", "-f", "-n", "400000", "-e", "1e-6", "--redis", purl)
+out = os.path.join(s.dir, "new")
+p = subprocess.Popen([SEEN, "uniq", "--redis", purl, "-o", out], stdin=subprocess.PIPE)
+p.stdin.write(b"first\nsecond\n" * 50000)
+p.stdin.flush()
+p.terminate()
+p.stdin.close()
+ok(p.wait() != 0 and not os.path.exists(out), "-o: a run that was stopped makes no file")
+same(seen("has", "--redis", purl, lines=["first", "second"]), [], "and records nothing")
+same(seen("uniq", "--redis", purl, "-o", out, "-k2", lines=["1 a", "2 b", "3 a"], status=True)[0],
+     0, "-o: a run that ends")
+same((open(out).read(), seen("uniq", "--redis", purl, lines=["a", "b", "c"])),
+     ("1 a\n2 b\n", [b"c"]), "records what is in the file")
+for words in (["--print-first"], ["--print-first", "-d", "--redis", purl]):
+    rc, said = seen("uniq", *words, lines=[1], status=True)
+    ok(rc == 2 and "--print-first" in said, "%s: is refused" % " ".join(words[:2]), said)
+
 print("# loss is an error")
 c("UNLINK", "visited:0")
 for what in ("add", "has", "uniq", "info"):
