@@ -53,14 +53,51 @@ static bool add_link(page *pg, html_span href, unsigned kind, bool nofollow)
     return true;
 }
 
-static void read_wishes(html_span v, bool *nofollow, bool *noindex)
+/* The word that V is, or an empty span if it is none or several. */
+static html_span single_word(html_span v)
 {
-    if (html_has_word(v, "none"))
-        *nofollow = *noindex = true;
-    if (html_has_word(v, "nofollow"))
-        *nofollow = true;
-    if (html_has_word(v, "noindex"))
-        *noindex = true;
+    while (v.len && (uint8_t)*v.p <= ' ')
+        v.p++, v.len--;
+    while (v.len && (uint8_t)v.p[v.len - 1] <= ' ')
+        v.len--;
+    for (size_t i = 0; i < v.len; i++)
+        if ((uint8_t)v.p[i] <= ' ')
+            return (html_span){v.p, 0};
+    return v;
+}
+
+/* Wishes come as a list of words. "max-image-preview: none" is one with a value, which
+ * is no wish of its own; a date has colons, too; any other single word before a colon
+ * is the name of whom the rest is for, which X-Robots-Tag may have. */
+static void read_wishes(html_span v, const char *agent, bool *nofollow, bool *noindex)
+{
+    static const char *const with_value[] = {"unavailable_after", "max-snippet",
+                                             "max-image-preview", "max-video-preview"};
+    const char *end = v.p + v.len;
+    bool ours = true;
+    for (const char *p = v.p, *next; p < end; p = next) {
+        const char *comma = memchr(p, ',', (size_t)(end - p));
+        html_span one = {p, (size_t)((comma ? comma : end) - p)};
+        next = comma ? comma + 1 : end;
+        const char *colon = memchr(p, ':', one.len);
+        if (colon) {
+            html_span before = {p, (size_t)(colon - p)}, name = single_word(before);
+            for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
+                if (html_is(name, with_value[i]))
+                    name.len = 0;
+            if (name.len) {
+                ours = *agent && html_is(name, agent);
+                one = (html_span){colon + 1, one.len - before.len - 1};
+            } else {
+                one = before;
+            }
+        }
+        if (!ours)
+            continue;
+        bool none = html_has_word(one, "none");
+        *nofollow |= none || html_has_word(one, "nofollow");
+        *noindex |= none || html_has_word(one, "noindex");
+    }
 }
 
 /* The address in "5; url='next.html'", or an empty span. */
@@ -96,7 +133,7 @@ static bool read_meta(page *pg, const html_tag *t, unsigned wanted, const char *
         return true;
     if (html_attr(t, "name", &name) &&
         (html_is(name, "robots") || (*agent && html_is(name, agent))))
-        read_wishes(content, &pg->nofollow, &pg->noindex);
+        read_wishes(content, agent, &pg->nofollow, &pg->noindex);
     if ((wanted & PAGE_REFRESH) && html_attr(t, "http-equiv", &name) &&
         html_is(name, "refresh")) {
         html_span target = refresh_target(content);
@@ -163,16 +200,7 @@ bool page_read(page *pg, const char *html_text, size_t len, unsigned wanted,
 void page_robots_tag(const char *value, size_t len, const char *agent, bool *nofollow,
                      bool *noindex)
 {
-    html_span v = {value, len};
-    const char *colon = memchr(value, ':', len);
-    if (colon) {
-        /* "otherbot: noindex" is not for us; "unavailable_after: date" is no name. */
-        html_span name = {value, (size_t)(colon - value)};
-        if (!html_is(name, agent))
-            return;
-        v = (html_span){colon + 1, len - name.len - 1};
-    }
-    read_wishes(v, nofollow, noindex);
+    read_wishes((html_span){value, len}, agent, nofollow, noindex);
 }
 
 void page_free(page *pg)

@@ -141,7 +141,48 @@ static void check_pages(void)
     s = "<meta name=otherbot content=none>";
     page_read(&pg, s, strlen(s), 127, "seen-crawl");
     ok(!pg.nofollow && !pg.noindex, "what is said to others is not for us");
+    s = "<meta name=robots content='index, max-image-preview: none, max-snippet:-1'>";
+    page_read(&pg, s, strlen(s), 127, "seen-crawl");
+    ok(!pg.nofollow && !pg.noindex, "the value of another wish is no wish");
     page_free(&pg);
+}
+
+static const struct {
+    const char *value;
+    bool nofollow, noindex;
+} tags[] = {
+    {"nofollow", true, false},
+    {" NoIndex , NOFOLLOW", true, true},
+    {"none", true, true},
+    {"all", false, false},
+    {"otherbot: nofollow", false, false},
+    {"otherbot: noindex, nofollow", false, false},
+    {"Seen-Crawl : nofollow", true, false},
+    {"seen-crawl: noarchive, nofollow", true, false},
+    {"otherbot: noindex, seen-crawl: nofollow", true, false},
+    {"noindex, otherbot: nofollow", false, true},
+    {"unavailable_after: 25 Jun 2030 15:00:00 PST", false, false},
+    {"unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow", true, false},
+    {"unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, nofollow", true, false},
+    {"nofollow, unavailable_after: 25 Jun 2030 15:00:00 PST", true, false},
+    {"noindex unavailable_after: 25 Jun 2030 15:00:00 PST", false, true},
+    {"max-snippet:-1, max-image-preview:none", false, false},
+    {"max-image-preview: none", false, false},
+    {"max-video-preview: 0, nofollow", true, false},
+    {"", false, false},
+    {":", false, false},
+    {",:,nofollow", true, false},
+};
+
+static void check_robots_tags(void)
+{
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        bool nofollow = false, noindex = false;
+        page_robots_tag(tags[i].value, strlen(tags[i].value), "seen-crawl", &nofollow,
+                        &noindex);
+        ok(nofollow == tags[i].nofollow && noindex == tags[i].noindex,
+           "X-Robots-Tag: %s", tags[i].value);
+    }
 }
 
 /* ---- robots.txt ------------------------------------------------------------------ */
@@ -527,6 +568,7 @@ static void check_log(void)
 int main(void)
 {
     check_pages();
+    check_robots_tags();
     check_robots();
     check_sitemaps();
     check_addresses();
