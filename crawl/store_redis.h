@@ -2,7 +2,7 @@
  *
  *   join      what the workers of a crawl agree on (join.c)
  *   leases    which hosts are this worker's for now (leases.c)
- *   shards    how scripts and words get to Redis (shards.c)
+ *   shards    how scripts and words get to Redis (script_calls.c)
  *   replicas  --wait (replicas.c)
  *   the store itself: links and done pages out, counts back (store_redis.c) */
 #ifndef CRAWL_STORE_REDIS_H

@@ -1,4 +1,5 @@
-/* shards.c - what is said to the shards of a shared crawl: scripts, one request each.
+/* script_calls.c - what is said to the shards of a shared crawl: scripts, one request
+ * each.
  *
  * A server that cannot be reached in time ends the crawl, as does one that answers
  * with an error: everything said before is safe there, and another worker goes on. */
