@@ -21,32 +21,15 @@ int bf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         return bf_refuse(ctx, &k, SAY_SCAN_NUMERIC);
     if (k.value.parts)
         return bf_refuse(ctx, &k, SAY_PART_NO);
+    value_bytes b = bf_bytes(k.value);
+    const char *p;
+    size_t len;
+    uint64_t next;
+    value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
     RM_ReplyWithArray(ctx, 2);
-    if (iter == 0) {
-        size_t len = k.value.fast ? bloom_header(k.value.fast, NULL, 0)
-                                  : seen_bf_header(k.value.compat, NULL, 0);
-        char *header = RM_Alloc(len);
-        if (k.value.fast)
-            bloom_header(k.value.fast, header, len);
-        else
-            seen_bf_header(k.value.compat, header, len);
-        RM_ReplyWithLongLong(ctx, 1);
-        RM_ReplyWithStringBuffer(ctx, header, len);
-        RM_Free(header);
-    } else {
-        const void *data = NULL;
-        size_t len = 0;
-        uint64_t next = 0;
-        int rc = iter < 0       ? SEEN_EINVAL
-                 : k.value.fast ? bloom_chunk(k.value.fast, (uint64_t)iter,
-                                              SEEN_REDIS_CHUNK, &data, &len, &next)
-                                : seen_bf_chunk(k.value.compat, (uint64_t)iter, &data,
-                                                &len, &next);
-        if (rc != SEEN_OK)
-            len = next = 0;
-        RM_ReplyWithLongLong(ctx, (long long)next);
-        RM_ReplyWithStringBuffer(ctx, len ? data : "", len);
-    }
+    RM_ReplyWithLongLong(ctx, (long long)next);
+    RM_ReplyWithStringBuffer(ctx, p, len);
+    value_bytes_free(b);
     bf_close(&k);
     return RM_OK;
 }

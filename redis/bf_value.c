@@ -5,12 +5,6 @@
 #include "server_memory.h"
 #include "words.h"
 #include <stdatomic.h>
-#include <string.h>
-
-/* Pieces of a body in the RDB. The server may compress each into a second buffer. */
-#define RDB_CHUNK ((size_t)4 << 20)
-/* Filters above this are freed by the server's background thread. */
-#define BIG ((uint64_t)64 << 10)
 
 static rm_type *fast_type, *compat_type, *parts_type;
 
@@ -139,7 +133,7 @@ void bf_release(bf v)
         seen_bf_free(v.compat);
 }
 
-/* ---- both types -------------------------------------------------------------- */
+/* ---- all types --------------------------------------------------------------- */
 
 /* Runs in any thread. */
 static void free_counted(bf v)
@@ -158,99 +152,72 @@ static void *counted(void *value, bf v)
     return value;
 }
 
-/* 0 tells the server to free in the background whatever its threshold. */
-static size_t effort(uint64_t bytes)
+value_bytes bf_bytes(bf v)
 {
-    return bytes > BIG ? 0 : 1;
+    value_bytes b;
+    if (v.fast) {
+        b = value_bytes_new(bloom_header(v.fast, NULL, 0), v.fast->nlayers);
+        bloom_header(v.fast, b.header, b.len);
+        for (uint32_t i = 0; i < b.n; i++) {
+            const bloom_layer *l = &v.fast->layers[i];
+            b.bodies[i] = (struct value_body){(char *)l->body, l->bytes};
+        }
+    } else if (v.parts) {
+        b = value_bytes_new(parts_bytes(v.parts, NULL, 0), 0);
+        parts_bytes(v.parts, b.header, b.len);
+    } else {
+        seen_bf_info info;
+        seen_bf_link l;
+        seen_bf_get_info(v.compat, &info);
+        b = value_bytes_new(seen_bf_header(v.compat, NULL, 0), info.links);
+        seen_bf_header(v.compat, b.header, b.len);
+        for (uint32_t i = 0; seen_bf_get_link(v.compat, i, &l) == SEEN_OK; i++)
+            b.bodies[i] = (struct value_body){(char *)l.data, l.bytes};
+    }
+    return b;
 }
 
-static void digest_piece(rm_digest *md, const void *p, uint64_t len)
+static void aof(rm_io *io, rm_str *key, bf v)
 {
-    for (const char *at = p; len;) {
-        size_t n = len < RDB_CHUNK ? (size_t)len : RDB_CHUNK;
-        RM_DigestAddStringBuffer(md, at, n);
-        at += n;
-        len -= n;
-    }
+    value_bytes_aof(io, key, "BF.LOADCHUNK", bf_bytes(v));
 }
 
 /* ---- fast -------------------------------------------------------------------- */
 
 static void fast_save(rm_io *io, void *value)
 {
-    const bloom *b = value;
-    size_t len = bloom_header(b, NULL, 0);
-    void *header = RM_Alloc(len);
-    bloom_header(b, header, len);
-    RM_SaveStringBuffer(io, header, len);
-    RM_Free(header);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         bloom_chunk(b, iter, RDB_CHUNK, &data, &len, &next) == 0 && len; iter = next)
-        RM_SaveStringBuffer(io, data, len);
+    value_bytes_save(io, bf_bytes((bf){.fast = value}));
 }
 
 static void *fast_load(rm_io *io, int encver)
 {
     bloom *b = NULL;
-    size_t len, want;
+    size_t len;
     if (encver != 1)
         return NULL;
-    char *piece = RM_LoadStringBuffer(io, &len);
-    int rc = piece ? bloom_load(piece, len, UINT64_MAX, &b) : SEEN_EIO;
-    RM_Free(piece);
+    char *header = RM_LoadStringBuffer(io, &len);
+    int rc = header ? bloom_load(header, len, UINT64_MAX, &b) : SEEN_EIO;
+    RM_Free(header);
     if (rc != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
         return NULL;
     }
-    const void *place;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         bloom_chunk(b, iter, RDB_CHUNK, &place, &want, &next) == 0 && want;
-         iter = next) {
-        piece = RM_LoadStringBuffer(io, &len);
-        bool good = piece && len == want && !RM_IsIOError(io) &&
-                    bloom_load_chunk(b, next, piece, len) == SEEN_OK;
-        RM_Free(piece);
-        if (!good) {
-            RM_LogIOError(io, "warning", "filter body is short or damaged");
-            bloom_free(b);
-            return NULL;
-        }
+    if (!value_bytes_load(io, bf_bytes((bf){.fast = b}))) {
+        RM_LogIOError(io, "warning", "filter body is short or damaged");
+        bloom_free(b);
+        return NULL;
     }
     return counted(b, (bf){.fast = b});
 }
 
 static void fast_aof(rm_io *io, rm_str *key, void *value)
 {
-    const bloom *b = value;
-    size_t len = bloom_header(b, NULL, 0);
-    void *header = RM_Alloc(len);
-    bloom_header(b, header, len);
-    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
-    RM_Free(header);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         bloom_chunk(b, iter, SEEN_REDIS_CHUNK, &data, &len, &next) == 0 && len;
-         iter = next)
-        RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)next, data, len);
+    aof(io, key, (bf){.fast = value});
 }
-
 static void fast_digest(rm_digest *md, void *value)
 {
-    const bloom *b = value;
-    size_t len = bloom_header(b, NULL, 0);
-    void *header = RM_Alloc(len);
-    bloom_header(b, header, len);
-    RM_DigestAddStringBuffer(md, header, len);
-    RM_Free(header);
-    for (uint32_t i = 0; i < b->nlayers; i++)
-        digest_piece(md, b->layers[i].body, b->layers[i].bytes);
-    RM_DigestEndSequence(md);
+    value_bytes_digest(md, bf_bytes((bf){.fast = value}));
 }
-
 static size_t fast_usage(const void *value)
 {
     return bloom_memory(value);
@@ -261,7 +228,7 @@ static void fast_free(void *value)
 }
 static size_t fast_effort(rm_str *key, const void *v)
 {
-    return effort(bloom_bytes(v));
+    return free_effort(bloom_bytes(v));
 }
 
 static void *fast_copy(rm_str *from, rm_str *to, const void *value)
@@ -345,29 +312,11 @@ static void *compat_load(rm_io *io, int encver)
 
 static void compat_aof(rm_io *io, rm_str *key, void *value)
 {
-    size_t len = seen_bf_header(value, NULL, 0);
-    void *header = RM_Alloc(len);
-    seen_bf_header(value, header, len);
-    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
-    RM_Free(header);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1; seen_bf_chunk(value, iter, &data, &len, &next) == 0 && len;
-         iter = next)
-        RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)next, data, len);
+    aof(io, key, (bf){.compat = value});
 }
-
 static void compat_digest(rm_digest *md, void *value)
 {
-    size_t len = seen_bf_header(value, NULL, 0);
-    void *header = RM_Alloc(len);
-    seen_bf_header(value, header, len);
-    RM_DigestAddStringBuffer(md, header, len);
-    RM_Free(header);
-    seen_bf_link l;
-    for (uint32_t n = 0; seen_bf_get_link(value, n, &l) == SEEN_OK; n++)
-        digest_piece(md, l.data, l.bytes);
-    RM_DigestEndSequence(md);
+    value_bytes_digest(md, bf_bytes((bf){.compat = value}));
 }
 
 static size_t compat_usage(const void *value)
@@ -384,7 +333,7 @@ static void compat_free(void *value)
 
 static size_t compat_effort(rm_str *key, const void *value)
 {
-    return effort(compat_usage(value));
+    return free_effort(compat_usage(value));
 }
 
 static void *compat_copy(rm_str *from, rm_str *to, const void *value)
@@ -397,20 +346,9 @@ static void *compat_copy(rm_str *from, rm_str *to, const void *value)
 
 /* ---- pieces ------------------------------------------------------------------ */
 
-static void *parts_header(const bf_parts *p, size_t *len)
-{
-    *len = parts_bytes(p, NULL, 0);
-    void *header = RM_Alloc(*len);
-    parts_bytes(p, header, *len);
-    return header;
-}
-
 static void parts_save(rm_io *io, void *value)
 {
-    size_t len;
-    void *header = parts_header(value, &len);
-    RM_SaveStringBuffer(io, header, len);
-    RM_Free(header);
+    value_bytes_save(io, bf_bytes((bf){.parts = value}));
 }
 
 static void *parts_load_rdb(rm_io *io, int encver)
@@ -424,21 +362,12 @@ static void *parts_load_rdb(rm_io *io, int encver)
 
 static void parts_aof(rm_io *io, rm_str *key, void *value)
 {
-    size_t len;
-    void *header = parts_header(value, &len);
-    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, len);
-    RM_Free(header);
+    aof(io, key, (bf){.parts = value});
 }
-
 static void parts_digest(rm_digest *md, void *value)
 {
-    size_t len;
-    void *header = parts_header(value, &len);
-    RM_DigestAddStringBuffer(md, header, len);
-    RM_DigestEndSequence(md);
-    RM_Free(header);
+    value_bytes_digest(md, bf_bytes((bf){.parts = value}));
 }
-
 static size_t parts_usage(const void *value)
 {
     return sizeof(bf_parts) + 64;

@@ -7,6 +7,7 @@
 #include "bloom.h"
 #include "module_api.h"
 #include "seen_redis.h"
+#include "value_bytes.h"
 
 typedef struct bf_parts bf_parts;
 
@@ -36,6 +37,8 @@ const char *bf_state_error(const bf_key *k);
 void bf_set(bf_key *k, bf value);
 
 void bf_release(bf v); /* frees a value that no key holds */
+
+value_bytes bf_bytes(bf v); /* as it is dumped */
 
 /* The numbers of BF.INFO. */
 typedef struct bf_facts {

@@ -68,28 +68,6 @@ static body cuckoo_body(const void *filter, uint32_t i)
     return (body){c->subs[i].slots, cuckoo_sub_bytes(c, &c->subs[i])};
 }
 
-static int chunk_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
-                    size_t chunk, const void **data, size_t *len, uint64_t *next)
-{
-    *data = NULL;
-    *len = 0;
-    *next = 0;
-    if (iter < 1)
-        return SEEN_EINVAL;
-    uint64_t skip = iter - 1;
-    for (uint32_t i = 0; i < n; i++) {
-        body b = at(filter, i);
-        if (skip < b.len) {
-            *data = b.p + skip;
-            *len = b.len - skip < chunk ? (size_t)(b.len - skip) : chunk;
-            *next = iter + *len;
-            return SEEN_OK;
-        }
-        skip -= b.len;
-    }
-    return skip ? SEEN_EINVAL : SEEN_OK;
-}
-
 /* The place of LEN bytes that end at ITER - 1. */
 static int place_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
                     size_t len, uint8_t **to)
@@ -216,12 +194,6 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     return SEEN_OK;
 }
 
-int bloom_chunk(const bloom *b, uint64_t iter, size_t chunk, const void **data,
-                size_t *len, uint64_t *next)
-{
-    return chunk_of(b, b->nlayers, bloom_body, iter, chunk, data, len, next);
-}
-
 int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len)
 {
     uint8_t *to;
@@ -301,12 +273,6 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
     c->deletes = deletes;
     *result = c;
     return SEEN_OK;
-}
-
-int cuckoo_chunk(const cuckoo *c, uint64_t iter, size_t chunk, const void **data,
-                 size_t *len, uint64_t *next)
-{
-    return chunk_of(c, c->nsubs, cuckoo_body, iter, chunk, data, len, next);
 }
 
 int cuckoo_load_chunk(cuckoo *c, uint64_t iter, const void *data, size_t len)

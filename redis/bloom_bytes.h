@@ -22,14 +22,6 @@ size_t cuckoo_header(const cuckoo *c, void *buf, size_t size);
 int bloom_load(const void *p, size_t len, uint64_t max_bytes, bloom **out);
 int cuckoo_load(const void *p, size_t len, uint64_t max_bytes, cuckoo **out);
 
-/* The piece after ITER, at most CHUNK bytes and never over the end of a layer: *DATA
- * points into the filter. At the end *LEN and *NEXT are 0. SEEN_EINVAL: no such ITER.
- */
-int bloom_chunk(const bloom *b, uint64_t iter, size_t chunk, const void **data,
-                size_t *len, uint64_t *next);
-int cuckoo_chunk(const cuckoo *c, uint64_t iter, size_t chunk, const void **data,
-                 size_t *len, uint64_t *next);
-
 /* Puts a piece where it ends at ITER - 1. SEEN_ERANGE: no layer there; SEEN_ETOOBIG:
  * it does not fit into that layer. */
 int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len);

@@ -17,7 +17,7 @@ $(BUILD)/tests/redis/line_sizes.t: tests/redis/line_sizes.c $(BUILD)/obj/redis/l
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # The loaders are fuzzed with a server of a few lines.
-FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/redis/,module_api.o bf_value.o bf_parts.o bf_options.o cf_value.o \
+FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/redis/,module_api.o bf_value.o bf_parts.o bf_options.o cf_value.o value_bytes.o \
 	bloom.o bloom_bytes.o line_sizes.o cf_table.o server_memory.o settings.o)
 
 # ---- client: filters in plain Redis, for the command and the crawler -------------------

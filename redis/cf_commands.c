@@ -468,36 +468,24 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         return refuse(ctx, &k, state_error(&k));
     if (RM_StringToLongLong(argv[2], &iter) != RM_OK || iter < 0)
         return refuse(ctx, &k, SAY_CF_POSITION);
-    const void *data = NULL;
-    size_t len = 0;
-    uint64_t next = 0;
-    if (iter == 0 && cf_get_facts(k.value).items) {
-        len = k.value.fast ? cuckoo_header(k.value.fast, NULL, 0) : SEEN_CF_HEADER;
-        char *header = RM_Alloc(len);
-        if (k.value.fast)
-            cuckoo_header(k.value.fast, header, len);
-        else
-            seen_cf_header(k.value.compat, header);
+    value_bytes b = cf_bytes(k.value);
+    const char *p;
+    size_t len;
+    uint64_t next;
+    bool inside = value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
+    if (iter == 0 && !cf_get_facts(k.value).items)
+        len = next = 0; /* nothing to move */
+    if (inside || k.value.compat) {
         RM_ReplyWithArray(ctx, 2);
-        RM_ReplyWithLongLong(ctx, 1);
-        RM_ReplyWithStringBuffer(ctx, header, len);
-        RM_Free(header);
-        cf_close(&k);
-        return RM_OK;
+        RM_ReplyWithLongLong(ctx, (long long)next);
+        if (len)
+            RM_ReplyWithStringBuffer(ctx, p, len);
+        else
+            RM_ReplyWithNull(ctx);
+    } else {
+        RM_ReplyWithError(ctx, SAY_CF_POSITION);
     }
-    int rc = iter == 0 ? SEEN_OK
-             : k.value.fast
-                 ? cuckoo_chunk(k.value.fast, (uint64_t)iter, SEEN_REDIS_CHUNK, &data,
-                                &len, &next)
-                 : seen_cf_chunk(k.value.compat, (uint64_t)iter, &data, &len, &next);
-    if (rc != SEEN_OK)
-        return refuse(ctx, &k, SAY_CF_POSITION);
-    RM_ReplyWithArray(ctx, 2);
-    RM_ReplyWithLongLong(ctx, (long long)next);
-    if (len)
-        RM_ReplyWithStringBuffer(ctx, data, len);
-    else
-        RM_ReplyWithNull(ctx);
+    value_bytes_free(b);
     cf_close(&k);
     return RM_OK;
 }

@@ -3,10 +3,6 @@
 #include "bloom_bytes.h"
 #include "server_memory.h"
 #include <stdatomic.h>
-#include <string.h>
-
-#define RDB_CHUNK ((size_t)4 << 20)
-#define BIG ((uint64_t)64 << 10)
 
 static rm_type *fast_type, *compat_type;
 
@@ -131,102 +127,69 @@ static void free_counted(cf v)
         seen_cf_free(v.compat);
 }
 
-static size_t effort(uint64_t bytes)
+value_bytes cf_bytes(cf v)
 {
-    return bytes > BIG ? 0 : 1;
-}
-
-static void digest_piece(rm_digest *md, const void *p, uint64_t len)
-{
-    for (const char *at = p; len;) {
-        size_t n = len < RDB_CHUNK ? (size_t)len : RDB_CHUNK;
-        RM_DigestAddStringBuffer(md, at, n);
-        at += n;
-        len -= n;
+    value_bytes b;
+    if (v.fast) {
+        b = value_bytes_new(cuckoo_header(v.fast, NULL, 0), v.fast->nsubs);
+        cuckoo_header(v.fast, b.header, b.len);
+        for (uint32_t i = 0; i < b.n; i++) {
+            const cuckoo_sub *s = &v.fast->subs[i];
+            b.bodies[i] =
+                (struct value_body){(char *)s->slots, cuckoo_sub_bytes(v.fast, s)};
+        }
+    } else {
+        seen_cf_info info;
+        const void *data;
+        uint64_t bytes;
+        seen_cf_get_info(v.compat, &info);
+        b = value_bytes_new(SEEN_CF_HEADER, info.filters);
+        seen_cf_header(v.compat, b.header);
+        for (uint32_t i = 0; seen_cf_get_filter(v.compat, i, &data, &bytes) == SEEN_OK;
+             i++)
+            b.bodies[i] = (struct value_body){(char *)data, bytes};
     }
+    return b;
 }
 
 /* ---- fast -------------------------------------------------------------------- */
 
-static void *fast_header(const cuckoo *c, size_t *len)
-{
-    *len = cuckoo_header(c, NULL, 0);
-    void *header = RM_Alloc(*len);
-    cuckoo_header(c, header, *len);
-    return header;
-}
-
 static void fast_save(rm_io *io, void *value)
 {
-    size_t len;
-    void *header = fast_header(value, &len);
-    RM_SaveStringBuffer(io, header, len);
-    RM_Free(header);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         cuckoo_chunk(value, iter, RDB_CHUNK, &data, &len, &next) == 0 && len;
-         iter = next)
-        RM_SaveStringBuffer(io, data, len);
+    value_bytes_save(io, cf_bytes((cf){.fast = value}));
 }
 
 static void *fast_load(rm_io *io, int encver)
 {
     cuckoo *c = NULL;
-    size_t len, want;
+    size_t len;
     if (encver != 1)
         return NULL;
-    char *piece = RM_LoadStringBuffer(io, &len);
-    int rc = piece ? cuckoo_load(piece, len, UINT64_MAX, &c) : SEEN_EIO;
-    RM_Free(piece);
+    char *header = RM_LoadStringBuffer(io, &len);
+    int rc = header ? cuckoo_load(header, len, UINT64_MAX, &c) : SEEN_EIO;
+    RM_Free(header);
     if (rc != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
         return NULL;
     }
-    const void *place;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         cuckoo_chunk(c, iter, RDB_CHUNK, &place, &want, &next) == 0 && want;
-         iter = next) {
-        piece = RM_LoadStringBuffer(io, &len);
-        bool good = piece && len == want && !RM_IsIOError(io) &&
-                    cuckoo_load_chunk(c, next, piece, len) == SEEN_OK;
-        RM_Free(piece);
-        if (!good) {
-            RM_LogIOError(io, "warning", "filter body is short or damaged");
-            cuckoo_free(c);
-            return NULL;
-        }
+    if (!value_bytes_load(io, cf_bytes((cf){.fast = c}))) {
+        RM_LogIOError(io, "warning", "filter body is short or damaged");
+        cuckoo_free(c);
+        return NULL;
     }
+    for (uint32_t i = 0; i < c->nsubs; i++)
+        cuckoo_recount(c, &c->subs[i]);
     return counted(c, (cf){.fast = c});
 }
 
 static void fast_aof(rm_io *io, rm_str *key, void *value)
 {
-    size_t len;
-    void *header = fast_header(value, &len);
-    RM_EmitAOF(io, "CF.LOADCHUNK", "slb", key, 1LL, header, len);
-    RM_Free(header);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1;
-         cuckoo_chunk(value, iter, SEEN_REDIS_CHUNK, &data, &len, &next) == 0 && len;
-         iter = next)
-        RM_EmitAOF(io, "CF.LOADCHUNK", "slb", key, (long long)next, data, len);
+    value_bytes_aof(io, key, "CF.LOADCHUNK", cf_bytes((cf){.fast = value}));
 }
-
 static void fast_digest(rm_digest *md, void *value)
 {
-    size_t len;
-    const cuckoo *c = value;
-    void *header = fast_header(c, &len);
-    RM_DigestAddStringBuffer(md, header, len);
-    RM_Free(header);
-    for (uint32_t i = 0; i < c->nsubs; i++)
-        digest_piece(md, c->subs[i].slots, cuckoo_sub_bytes(c, &c->subs[i]));
-    RM_DigestEndSequence(md);
+    value_bytes_digest(md, cf_bytes((cf){.fast = value}));
 }
-
 static size_t fast_usage(const void *value)
 {
     return fast_memory(value);
@@ -237,7 +200,7 @@ static void fast_free(void *value)
 }
 static size_t fast_effort(rm_str *key, const void *v)
 {
-    return effort(cuckoo_bytes(v));
+    return free_effort(cuckoo_bytes(v));
 }
 
 static void *fast_copy(rm_str *from, rm_str *to, const void *value)
@@ -307,13 +270,8 @@ static void *compat_load(rm_io *io, int encver)
         char *piece = RM_IsIOError(io) ? NULL : RM_LoadStringBuffer(io, &len);
         bool good =
             piece && !RM_IsIOError(io) && len == bytes && here == bytes / bucket_size;
-        for (uint64_t at = 0; good && at < bytes;) {
-            size_t m =
-                bytes - at < SEEN_REDIS_CHUNK ? (size_t)(bytes - at) : SEEN_REDIS_CHUNK;
-            at += m;
-            good = seen_cf_load_chunk(f, iter + at, piece + at - m, m) == SEEN_OK;
-        }
         iter += bytes;
+        good = good && seen_cf_load_chunk(f, iter, piece, len) == SEEN_OK;
         RM_Free(piece);
         if (!good) {
             seen_cf_free(f);
@@ -325,27 +283,11 @@ static void *compat_load(rm_io *io, int encver)
 
 static void compat_aof(rm_io *io, rm_str *key, void *value)
 {
-    uint8_t header[SEEN_CF_HEADER];
-    size_t len = sizeof header;
-    seen_cf_header(value, header);
-    RM_EmitAOF(io, "CF.LOADCHUNK", "slb", key, 1LL, header, len);
-    const void *data;
-    uint64_t next;
-    for (uint64_t iter = 1; seen_cf_chunk(value, iter, &data, &len, &next) == 0 && len;
-         iter = next)
-        RM_EmitAOF(io, "CF.LOADCHUNK", "slb", key, (long long)next, data, len);
+    value_bytes_aof(io, key, "CF.LOADCHUNK", cf_bytes((cf){.compat = value}));
 }
-
 static void compat_digest(rm_digest *md, void *value)
 {
-    uint8_t header[SEEN_CF_HEADER];
-    seen_cf_header(value, header);
-    RM_DigestAddStringBuffer(md, (char *)header, sizeof header);
-    const void *data;
-    uint64_t bytes;
-    for (uint32_t n = 0; seen_cf_get_filter(value, n, &data, &bytes) == SEEN_OK; n++)
-        digest_piece(md, data, bytes);
-    RM_DigestEndSequence(md);
+    value_bytes_digest(md, cf_bytes((cf){.compat = value}));
 }
 
 static size_t compat_usage(const void *value)
@@ -360,7 +302,7 @@ static void compat_free(void *value)
 
 static size_t compat_effort(rm_str *key, const void *value)
 {
-    return effort(compat_usage(value));
+    return free_effort(compat_usage(value));
 }
 
 static void *compat_copy(rm_str *from, rm_str *to, const void *value)

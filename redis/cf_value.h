@@ -4,6 +4,7 @@
 #include "cf_table.h"
 #include "module_api.h"
 #include "seen_redis.h"
+#include "value_bytes.h"
 
 /* Exactly one is set. */
 typedef struct cf {
@@ -22,6 +23,8 @@ typedef struct cf_key {
 cf_key cf_open(rm_ctx *ctx, rm_str *name, int mode);
 void cf_close(cf_key *k);
 void cf_set(cf_key *k, cf value);
+
+value_bytes cf_bytes(cf v);
 
 /* The numbers of CF.INFO. */
 typedef struct cf_facts {

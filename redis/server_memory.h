@@ -19,4 +19,11 @@ extern const seen_allocator server_allocator;
 void server_allowance_begin(rm_ctx *ctx, uint64_t held);
 bool server_allowance_end(void);
 
+/* What free_effort answers for a value of so many bytes: 0 tells the server to free in
+ * the background, whatever its threshold. */
+static inline size_t free_effort(uint64_t bytes)
+{
+    return bytes > (uint64_t)64 << 10 ? 0 : 1;
+}
+
 #endif

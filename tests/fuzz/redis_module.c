@@ -220,9 +220,11 @@ static void chunks(int which, rm_io *io)
                 p = load_string(io, &len);
                 if (p)
                     bloom_load_chunk(b, iter, p, len);
-                const void *data;
+                const char *data;
                 uint64_t next;
-                bloom_chunk(b, iter, 100, &data, &len, &next);
+                value_bytes bytes = bf_bytes((bf){.fast = b});
+                value_bytes_at(&bytes, iter, &data, &len, &next);
+                value_bytes_free(bytes);
             }
             use_bf((bf){.fast = b});
             bloom_free(b);
