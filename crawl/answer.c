@@ -1,4 +1,5 @@
 /* answer.c - what an answer means: links, a redirect, rules, or a reason to wait. */
+#include "charset.h"
 #include "crawler.h"
 #include "sitemap.h"
 
@@ -248,7 +249,13 @@ static void read_links(crawler *c, job *j)
     page *pg = &c->page;
     char base_text[URL_ROOM];
     url base = f->u, other;
-    if (!page_read(pg, f->body.p, f->body.len, c->c->follow, c->c->product))
+    size_t n = 0, from = 0;
+    const char *type = fetch_field(&f->head, "content-type", &n, &from);
+    const char *charset = charset_of(type, n, f->body.p, f->body.len);
+    const buf *text = &f->body;
+    if (charset && charset_to_utf8(charset, f->body.p, f->body.len, &c->utf8))
+        text = &c->utf8;
+    if (!page_read(pg, text->p, text->len, c->c->follow, c->c->product))
         kit_die("out of memory reading %s", f->u.text);
     if (pg->has_base && url_resolve(&f->u, pg->text + pg->base_at, pg->base_len,
                                     base_text, sizeof base_text, &other) == URL_OK)
@@ -262,7 +269,10 @@ static void read_links(crawler *c, job *j)
             c->s.nofollow++;
             continue;
         }
-        consider(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
+        if (charset && charset_link(charset, pg->text + l->at, l->len, &c->link))
+            consider(c, &base, &f->u, c->link.p, c->link.len, l->kind);
+        else
+            consider(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
     }
 }
 

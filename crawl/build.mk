@@ -7,7 +7,7 @@ CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
 CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 
 $(CRAWL_OBJ): CPPFLAGS += -Ikit -Iredis/client
-FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o)
+FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o charset.o)
 FUZZ_OBJ_robots = $(BUILD)/obj/crawl/robots.o
 FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,http1.o fetch.o page.o html.o charref.o)
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)

@@ -134,5 +134,7 @@ int main(int argc, char **argv)
     spill_free(c.spill);
     scope_free(c.scope);
     page_free(&c.page);
+    free(c.utf8.p);
+    free(c.link.p);
     return interrupted ? 130 : 0;
 }

@@ -69,6 +69,7 @@ struct crawler {
     engine *curl, *plain;
     stats s;
     page page;
+    buf utf8, link; /* of pages in another encoding */
     found found;
     unsigned level; /* with --depth: only pages up to this depth are fetched */
     unsigned in_flight;

@@ -93,7 +93,7 @@ http { access_log $dir/n/access; types { text/html html; } gzip on; gzip_min_len
   client_body_temp_path $dir/n/a; proxy_temp_path $dir/n/b; fastcgi_temp_path $dir/n/c;
   uwsgi_temp_path $dir/n/d; scgi_temp_path $dir/n/e;
   server { listen 127.0.0.1:$tls ssl http2; ssl_certificate $dir/n/cert; ssl_certificate_key $dir/n/key;
-    root $dir/n/www; } }
+    root $dir/n/www; location /old/ { charset iso-8859-1; } } }
 END
     [ "$(id -u)" != 0 ] || { echo "user root;" | cat - "$dir/n/conf" >"$dir/n/c2"; mv "$dir/n/c2" "$dir/n/conf"; }
     nginx -p "$dir/n" -e "$dir/n/err" -c "$dir/n/conf" 2>/dev/null &
@@ -106,6 +106,12 @@ END
     is "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')" 10 "archived with a status line"
     is "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')" 10 \
         "and with the fields of the wire under other names"
+    mkdir "$dir/n/www/old"
+    printf '<a href="caf\351.html?q=\351&amp;&#8364;=1">x</a>' >"$dir/n/www/old/0.html"
+    echo x >"$dir/n/www/old/$(printf 'caf\303\251').html"
+    $crawl $fast --retries 0 --insecure "https://127.0.0.1:$tls/old/0.html" >"$dir/out"
+    is "$(sed 1d "$dir/out" | cut -f1,2)" "https://127.0.0.1:$tls/old/caf%C3%A9.html?q=%E9&%80=1	200" \
+        "a page in another encoding: paths become UTF-8, queries stay in it"
     $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
     is "$(notes)" "1 0 tls" "a certificate nobody signed is refused without --insecure"
     kill $nginx_pid

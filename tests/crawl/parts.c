@@ -1,6 +1,7 @@
 /* parts.c - the crawler's parts, each on its own: pages, rules, addresses, the log. */
 #include "addr.h"
 #include "backlog.h"
+#include "charset.h"
 #include "frontier.h"
 #include "page.h"
 #include "robots.h"
@@ -183,6 +184,75 @@ static void check_robots_tags(void)
         ok(nofollow == tags[i].nofollow && noindex == tags[i].noindex,
            "X-Robots-Tag: %s", tags[i].value);
     }
+}
+
+static const struct {
+    const char *type, *page, *link, *is; /* link: in the page's UTF-8; NULL: none */
+} encodings[] = {
+    {NULL, "<a href=/\xc3\xa9>", NULL, "<a href=/\xc3\xa9>"},
+    {"text/html; charset=utf-8", "\xe9", NULL, "\xe9"},
+    {"text/html; charset=nonsense", "\xe9", NULL, "\xe9"},
+    {"text/html; charset=iso-8859-1", "\xe9\x80", NULL, "\xc3\xa9\xe2\x82\xac"},
+    {"text/html;CHARSET = \"Latin1\" ; x=y", "\xe9", NULL, "\xc3\xa9"},
+    {"text/html; charset=windows-1251", "\xc0", NULL, "\xd0\x90"},
+    {"text/html; charset=ISO_8859-15", "\xa4", NULL, "\xe2\x82\xac"},
+    {"text/html; charset=shift_jis", "\x83\x65", NULL, "\xe3\x83\x86"},
+    {"text/html; charset=gb2312", "\xd6\xd0", NULL, "\xe4\xb8\xad"},
+    {"text/html; charset=euc-kr", "\xc7\xd1", NULL, "\xed\x95\x9c"},
+    {"text/html; charset=big5", "\xa4\xa4", NULL, "\xe4\xb8\xad"},
+    {"text/html; charset=koi8-r", "\xe1", NULL, "\xd0\x90"},
+    {"text/html; charset=shift_jis", "a\x83", NULL, "a\xef\xbf\xbd"},
+    {"text/html; charset=utf-8", "<meta charset=latin1>\xe9", NULL,
+     "<meta charset=latin1>\xe9"},
+    {"text/html", "<meta charset='Latin1'>\xe9", NULL,
+     "<meta charset='Latin1'>\xc3\xa9"},
+    {"text/html", "<meta http-equiv=content-type content='a; charset=cp1251'>\xc0",
+     NULL, "<meta http-equiv=content-type content='a; charset=cp1251'>\xd0\x90"},
+    {"text/html", "<meta charset=utf-16>\xc3\xa9", NULL,
+     "<meta charset=utf-16>\xc3\xa9"},
+    {"text/html; charset=latin1", "\xef\xbb\xbf\xc3\xa9", NULL, "\xef\xbb\xbf\xc3\xa9"},
+    {"text/html", "\xfe\xff\x20\xac", NULL, "\xef\xbb\xbf\xe2\x82\xac"},
+    {"text/html; charset=latin1", "", "/\xc3\xa9?a=\xc3\xa9#\xc3\xa9",
+     "/\xc3\xa9?a=\xe9"},
+    {"text/html; charset=latin1", "", "/\xc3\xa9", "/\xc3\xa9"},
+    {"text/html; charset=latin1", "", "/?\xd0\x90&b", "/?%26%231040%3B&b"},
+    {"text/html; charset=shift_jis", "", "?\xe3\x83\x86", "?\x83\x65"},
+    {"text/html; charset=utf-16le", "", "/?\xc3\xa9", "/?\xc3\xa9"},
+    {NULL, "", "/?\xc3\xa9", "/?\xc3\xa9"},
+};
+
+static void check_encodings(void)
+{
+    buf out = {0};
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        const char *type = encodings[i].type, *is = encodings[i].is;
+        const char *text = encodings[i].page;
+        const char *name =
+            charset_of(type, type ? strlen(type) : 0, text, strlen(text));
+        bool changed;
+        if (encodings[i].link) {
+            text = encodings[i].link;
+            changed = name && charset_link(name, text, strlen(text), &out);
+        } else {
+            changed = name && charset_to_utf8(name, text, strlen(text), &out);
+        }
+        ok(changed ? out.len == strlen(is) && !memcmp(out.p, is, out.len)
+                   : !strcmp(text, is),
+           "encoding %zu: %s", i, type ? type : "not said");
+    }
+    static const char wide[] = "\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0\xe9\0>\0";
+    const char *name = charset_of(NULL, 0, wide, sizeof wide - 1);
+    ok(name && charset_to_utf8(name, wide, sizeof wide - 1, &out) && out.len == 14 &&
+           !memcmp(out.p + 3, "<a href=\xc3\xa9>", 11),
+       "a page in UTF-16 is read");
+    /* Long and full of errors: everything comes out, nothing beyond it is touched. */
+    size_t n = 100000;
+    char *long_page = malloc(n);
+    memset(long_page, 0xff, n);
+    ok(charset_to_utf8("CP932", long_page, n, &out) && out.len == 3 * n,
+       "what makes no sense becomes U+FFFD");
+    free(long_page);
+    free(out.p);
 }
 
 /* ---- robots.txt ------------------------------------------------------------------ */
@@ -569,6 +639,7 @@ int main(void)
 {
     check_pages();
     check_robots_tags();
+    check_encodings();
     check_robots();
     check_sitemaps();
     check_addresses();
