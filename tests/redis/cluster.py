@@ -31,7 +31,7 @@ class Cluster:
         if made.returncode:
             raise RuntimeError(made.stdout + made.stderr)
         self.clients = {}
-        good = until(self.ready, 60)
+        good = until(self.ready)
         if not good:
             raise RuntimeError("the cluster did not form")
 
@@ -57,7 +57,8 @@ class Cluster:
         """Sends to the owner of words[1], following redirections, as clients do."""
         port = next(n.port for n in self.nodes if n.alive())
         asking = False
-        for _ in range(400):
+        end = time.time() + 120
+        while time.time() < end:
             try:
                 c = self.at(port)
                 if asking:
@@ -77,6 +78,13 @@ class Cluster:
             else:
                 return got
         raise RuntimeError(got)
+
+    def lose(self, node):
+        """Kills NODE, and lets the others notice soon."""
+        for n in self.nodes:
+            if n.alive():
+                self.at(n.port)("CONFIG", "SET", "cluster-node-timeout", 2000)
+        node.kill()
 
     def owner(self, key):
         """The node that serves KEY."""

@@ -37,10 +37,10 @@ same(k("BF.MERGE", "{a}union", "{a}bffast", "{a}bffast"), Simple("OK"),
 ok(k.at(to.port)("BF.MERGE", "{a}union", "{b}bffast").startswith("CROSSSLOT"),
    "and is refused across slots")
 for m in k.masters():
-    k.at(m.port)("WAIT", 1, 5000)
+    k.at(m.port)("WAIT", 1, 120000)
 victim = k.owner("{a}bf")
 until(k.ready)
-victim.kill()
+k.lose(victim)
 same(lost(), {}, "kill -9 of the owner: every item answers yes from the promoted replica")
 same(k("BF.EXISTS", "{a}bffast", "after the move"), 1, "also the newest one")
 ok(k.owner("{a}bf") is not victim, "another server owns the slot")

@@ -97,7 +97,8 @@ a.start()
 c = a.client()
 same(c("DEBUG", "DIGEST"), digest, "the log of commands replays to the same digest")
 c("BGREWRITEAOF")
-until(lambda: c.info("aof_rewrite_in_progress") == "0")
+until(lambda: c.info("aof_rewrite_in_progress") == "0"
+      and c.info("aof_rewrite_scheduled") == "0")
 same(c.info("aof_last_bgrewrite_status"), "ok", "it is rewritten")
 a.kill()
 a.start()
@@ -137,8 +138,10 @@ def append(word, key, out):
 for round in range(3):
     threads = [threading.Thread(target=append, args=("BF", "bf%d" % round, acked["bf"])),
                threading.Thread(target=append, args=("CF", "cf%d" % round, acked["cf"]))]
+    before = {w: len(items) for w, items in acked.items()}
     for t in threads:
         t.start()
+    until(lambda: all(len(items) > before[w] + 100 for w, items in acked.items()))
     time.sleep(0.3 + 0.2 * random.random())
     k.kill()
     for t in threads:

@@ -5,6 +5,7 @@ Err, booleans, nil and maps as Python knows them. Tests print TAP through ok() a
 done()."""
 import atexit
 import os
+import random
 import shutil
 import signal
 import socket
@@ -67,7 +68,7 @@ class Client:
     """One connection. c("BF.ADD", "k", "x") sends and reads; send() and read() apart
     make a pipeline."""
 
-    def __init__(self, port, timeout=60):
+    def __init__(self, port, timeout=300):
         self.s = socket.create_connection(("127.0.0.1", port), timeout)
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.f = self.s.makefile("rb")
@@ -127,49 +128,48 @@ class Client:
         self.s.close()
 
 
-_taken = set()
-
-
 def free_port(also=0):
-    """A port nobody listens on; ALSO is an offset that must be free too."""
+    """A port nobody listens on; ALSO is an offset that must be free too. It lies below
+    those that connections take for themselves, else one of them might have it when a
+    server that was stopped comes back. Drawn at random, as other tests draw theirs."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
+        end = int(f.read().split()[0]) - also
+    end = end if end > 12000 else 32000
     while True:
-        s = socket.socket()
-        s.bind(("127.0.0.1", 0))
-        p = s.getsockname()[1]
-        s.close()
-        # Ports above 55535 have no cluster bus port.
-        if p > 50000 or p in _taken:
-            p = 20000 + (p * 7919 + len(_taken) * 13) % 30000
+        p = random.SystemRandom().randrange(10000, end)
         try:
             for q in {p, p + also}:
-                t = socket.socket()
-                t.bind(("127.0.0.1", q))
-                t.close()
-        except OSError:
-            _taken.add(p)
-            continue
-        if p not in _taken:
-            _taken.add(p)
+                with socket.socket() as t:
+                    t.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    t.bind(("127.0.0.1", q))
             return p
+        except OSError:
+            pass
 
 
 class Server:
     all = []
+    process = None
 
     def __init__(self, *options, module=True, args=(), cluster=False):
         self.dir = tempfile.mkdtemp(prefix="seen-redis-")
-        self.port = free_port(10000 if cluster else 0)
-        self.options = ["--port", str(self.port), "--dir", self.dir, "--save", "",
-                        "--bind", "127.0.0.1", "--enable-debug-command", "yes",
-                        "--repl-diskless-sync-delay", "0", "--logfile",
-                        os.path.join(self.dir, "log")]
-        if cluster:
-            self.options += ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
-        self.options += [str(o) for o in options]
-        if module:
-            self.options += ["--loadmodule", MODULE] + [str(a) for a in args]
-        self.start()
         Server.all.append(self)
+        rest = ["--dir", self.dir, "--save", "", "--bind", "127.0.0.1",
+                "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
+                "--logfile", os.path.join(self.dir, "log")]
+        if cluster:  # nobody is taken for dead because the machine is slow
+            rest += ["--cluster-enabled", "yes", "--cluster-node-timeout", "60000"]
+        rest += [str(o) for o in options]
+        if module:
+            rest += ["--loadmodule", MODULE] + [str(a) for a in args]
+        for tries in range(10):
+            self.port = free_port(10000 if cluster else 0)
+            self.options = ["--port", str(self.port)] + rest
+            try:
+                return self.start()
+            except RuntimeError:
+                if tries == 9 or "in use" not in self.log():
+                    raise
 
     def start(self):
         self.process = subprocess.Popen(["redis-server"] + self.options,
@@ -177,15 +177,16 @@ class Server:
                                         stderr=subprocess.DEVNULL)
         self.wait()
 
-    def wait(self, seconds=30):
-        """Until it answers and has loaded its data."""
+    def wait(self, seconds=120):
+        """Until it answers, and not another on the same port, and has loaded its data."""
         end = time.time() + seconds
         while time.time() < end:
             try:
                 c = Client(self.port)
-                if c("PING") == "PONG":
-                    return
+                good = c("PING") == "PONG" and c.info("process_id") == str(self.process.pid)
                 c.close()
+                if good:
+                    return
             except OSError:
                 pass
             if self.process.poll() is not None:
@@ -197,6 +198,8 @@ class Server:
         return Client(self.port)
 
     def log(self):
+        if not os.path.exists(os.path.join(self.dir, "log")):
+            return ""
         with open(os.path.join(self.dir, "log"), errors="replace") as f:
             return f.read()
 
@@ -204,7 +207,7 @@ class Server:
         return self.process.poll() is None
 
     def kill(self, how=signal.SIGKILL):
-        if self.alive():
+        if self.process and self.alive():
             self.process.send_signal(how)
             self.process.wait()
 
@@ -228,7 +231,7 @@ signal.signal(signal.SIGTERM, on_signal)
 signal.signal(signal.SIGINT, on_signal)
 
 
-def until(what, seconds=30):
+def until(what, seconds=120):
     end = time.time() + seconds
     while time.time() < end:
         if what():

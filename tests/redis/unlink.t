@@ -37,6 +37,7 @@ def longest(work):
 
     t = threading.Thread(target=ping)
     t.start()
+    until(lambda: waits)
     time.sleep(0.2)
     before = len(waits)
     took = work()
