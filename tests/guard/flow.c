@@ -30,7 +30,7 @@ static seen_guard *open_tagged(const char *name, bool cached, const char *tag,
     snprintf(path, sizeof path, "%s/%s", dir, name);
     seen_guard_config config = {.path = path,
                                 .keys = 1000,
-                                .error = 0.001,
+                                .error = 1e-6, /* an absent key is refused, surely */
                                 .tag = tag,
                                 .db = toy_adapter(&db),
                                 .flags = flags,
@@ -216,18 +216,19 @@ static void building(void)
     seen_guard_close(g);
 }
 
+enum { PATIENCE = 12000 }; /* hundredths of a second for the background thread */
 static void growth(void)
 {
     fresh();
     seen_guard *g = open_tagged("growth", false, NULL, SEEN_GUARD_BACKGROUND);
-    for (int i = 0; i < 500 && !is(stats(g).state, "enforcing"); i++)
+    for (int i = 0; i < PATIENCE && !is(stats(g).state, "enforcing"); i++)
         usleep(10000);
     ok(is(stats(g).state, "enforcing"),
        "the background thread builds the first filter");
     uint64_t first = stats(g).capacity;
     for (long i = 0; i < 15000; i++)
         insert(g, i);
-    for (int i = 0; i < 500 && stats(g).capacity < 15000; i++)
+    for (int i = 0; i < PATIENCE && stats(g).capacity < 15000; i++)
         usleep(10000);
     ok(stats(g).capacity >= 15000,
        "and larger ones as the table grows (%llu, then %llu keys)",
@@ -235,7 +236,7 @@ static void growth(void)
     ok(lost(g) == 0, "with every key");
     for (long i = 0; i < 14000; i++)
         erase(g, i);
-    for (int i = 0; i < 500 && stats(g).deleted > 6000; i++)
+    for (int i = 0; i < PATIENCE && stats(g).deleted > 6000; i++)
         usleep(10000);
     db.queries = 0;
     for (long i = 0; i < 14000; i++)

@@ -1,6 +1,8 @@
 /* servers.h - a Redis and a PostgreSQL of one's own, for one test, in one folder. */
 #ifndef SERVERS_H
 #define SERVERS_H
+#include "seen.h"
+
 #include <arpa/inet.h>
 #include <glob.h>
 #include <netinet/in.h>
@@ -37,33 +39,22 @@ static void servers_begin(void)
     chmod(servers_dir, 0755);
 }
 
-/* Whether 127.0.0.1:PORT answers; with PORT 0, finds a free one. */
-static bool reach(int *port)
+/* Whether 127.0.0.1:PORT answers. */
+static bool reach(int port)
 {
     struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_port = htons((uint16_t)*port),
+                            .sin_port = htons((uint16_t)port),
                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    bool good;
-    if (*port) {
-        good = connect(fd, (struct sockaddr *)&a, len) == 0;
-    } else {
-        good = bind(fd, (struct sockaddr *)&a, len) == 0 &&
-               getsockname(fd, (struct sockaddr *)&a, &len) == 0;
-        *port = ntohs(a.sin_port);
-    }
+    bool good = connect(fd, (struct sockaddr *)&a, sizeof a) == 0;
     close(fd);
     return good;
 }
 
-/* Starts (or, on the same port and data, starts again) redis-server. SAVE as in its
- * configuration: "" keeps nothing. */
-__attribute__((unused)) static bool redis_start(const char *save)
+/* One try: false if the server has ended, as it does when its port is taken. */
+static bool redis_try(const char *save)
 {
     char port[16];
-    if (!redis_port && !reach(&redis_port))
-        return false;
     snprintf(port, sizeof port, "%d", redis_port);
     redis_pid = fork();
     if (redis_pid == 0) {
@@ -75,12 +66,32 @@ __attribute__((unused)) static bool redis_start(const char *save)
                (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 500; i++) {
-        if (reach(&redis_port))
+    for (int i = 0; i < 6000; i++) {
+        if (waitpid(redis_pid, NULL, WNOHANG) == redis_pid) {
+            redis_pid = 0;
+            break;
+        }
+        if (reach(redis_port))
             return true;
         usleep(10000);
     }
     return false;
+}
+
+/* Starts (or, on the same port and data, starts again) redis-server. SAVE as in its
+ * configuration: "" keeps nothing. The port lies below those that connections take for
+ * themselves: it must be free when the server comes back. */
+__attribute__((unused)) static bool redis_start(const char *save)
+{
+    bool again = redis_port != 0, good = false;
+    for (int tries = 0; tries < 10 && !good; tries++) {
+        do {
+            if (!again)
+                redis_port = 10000 + (int)(seen_random_seed() % 20000);
+        } while (!again && reach(redis_port));
+        good = redis_try(save);
+    }
+    return good;
 }
 
 __attribute__((unused)) static void redis_kill(int sig)
@@ -120,10 +131,12 @@ __attribute__((unused)) static bool pg_start(void)
             return false;
     }
     snprintf(pg_conninfo, sizeof pg_conninfo,
-             "host=%s/pg dbname=postgres user=postgres connect_timeout=5", servers_dir);
+             "host=%s/pg dbname=postgres user=postgres connect_timeout=60",
+             servers_dir);
     return pg("initdb -D '%s/pg/data' -U postgres -A trust -N --no-instructions",
               servers_dir) == 0 &&
-           pg("pg_ctl -D '%s/pg/data' -w -l pg/server.log -o \"-c listen_addresses='' "
+           pg("pg_ctl -D '%s/pg/data' -w -t 120 -l pg/server.log -o \"-c "
+              "listen_addresses='' "
               "-c "
               "unix_socket_directories=.. -c fsync=off -c max_connections=60\" start",
               servers_dir) == 0;
