@@ -140,6 +140,7 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
     control *c = g->c;
     char name[4096];
     uint32_t number = ++c->last, before;
+    uint64_t deleted = c->deleted;
     building b = {.g = g, .number = number, .room = room};
     decided *d = calloc(1, sizeof *d);
     if (!d)
@@ -163,7 +164,8 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
         goto out;
     }
     c->built = b.keys;
-    c->added = c->deleted = 0;
+    c->added = 0;
+    c->deleted -= deleted; /* who went during the scan may be in the new one */
     c->capacity = room;
     free_decided(d);
     number = before; /* the file to go */

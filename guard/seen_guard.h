@@ -204,7 +204,7 @@ typedef struct seen_guard_stats {
                             "suspended", "foreign" (another tag) */
     uint32_t generation; /* of the filter in use; 0: none */
     uint64_t keys;       /* in it when built, and added since */
-    uint64_t deleted;    /* since built */
+    uint64_t deleted;    /* since its build began */
     uint64_t capacity;
     uint64_t bytes;
     uint64_t in_flight; /* keys being written now, or of unknown outcome */

@@ -155,7 +155,9 @@ static void building(void)
         db.row[i] = true;
     seen_guard_write *early = begin(writer, 10002); /* began before, commits after */
     db.in_scan = write_in_scan;
+    erase(writer, 99);
     ok(seen_guard_build(g) == 1, "a filter is built while others write");
+    ok(stats(g).deleted == 1, "a key deleted during the scan still counts as deleted");
     db.in_scan = NULL;
     db.row[10002] = db.row[10003] = true;
     ok(get(g, 10001) == 1, "a key inserted during the scan is found");
