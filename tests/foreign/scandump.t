@@ -14,10 +14,8 @@ redis-server --port 0 --unixsocket "$work/s" --save '' --appendonly no --dir "$w
 server=$!
 trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
 cli() { redis-cli -s "$work/s" "$@"; }
-for try in 1 2 3 4 5 6 7 8 9 10; do
-    cli ping >/dev/null 2>&1 && break
-    sleep 0.3
-done
+tries=0
+until cli ping >/dev/null 2>&1 || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
 awk '/^```/ { on = /^```python/; next } on' "$top/docs/foreign.md" |
     sed "s|redis://localhost:6379|unix://$work/s|" >page.py
 run_py() { /usr/bin/python3 -c "exec(open('page.py').read()); $1"; }

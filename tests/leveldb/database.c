@@ -205,8 +205,10 @@ int main(void)
         return 2;
     set_mmap_limit(0);
     crash(); /* first: LevelDB's thread does not survive a fork */
+    store_buffer = 64 << 20;
     counts();
     interchange();
+    store_buffer = 0;
     churn();
     char rm[200];
     snprintf(rm, sizeof rm, "rm -rf '%s'", dir);

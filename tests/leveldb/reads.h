@@ -31,6 +31,10 @@ __attribute__((visibility("default"))) ssize_t counting_pread(int fd, void *buf,
 void set_mmap_limit(int) __asm__(
     "_ZN7leveldb18EnvPosixTestHelper20SetReadOnlyMMapLimitEi");
 
+/* 0: LevelDB's own. With room for all keys, tables are written by compactions only,
+ * and the same keys give the same tables however slow the machine. */
+static size_t store_buffer;
+
 typedef struct store {
     leveldb_options_t *options;
     leveldb_cache_t *cache;
@@ -62,6 +66,8 @@ __attribute__((unused)) static void store_open(store *s, const char *path,
     leveldb_options_set_create_if_missing(s->options, 1);
     leveldb_options_set_compression(s->options, leveldb_no_compression);
     leveldb_options_set_cache(s->options, s->cache);
+    if (store_buffer)
+        leveldb_options_set_write_buffer_size(s->options, store_buffer);
     if (policy)
         leveldb_options_set_filter_policy(s->options, policy);
     s->db = leveldb_open(s->options, path, &err);
