@@ -132,6 +132,16 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "--print-first is about new lines, which -d does not print");
     if (u->size.error > 0 && u->size.memory)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
+    /* Each is put in its place whole, so the last would be all that remains. */
+    const struct {
+        const char *option, *name;
+    } made[] = {{"-o", u->out_name}, {"-D", u->dup_name}, {"--state", u->state_name}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < i; j++)
+            if (made[i].name && made[j].name &&
+                kit_output_same(made[i].name, made[j].name))
+                kit_die("%s and %s are one file, %s: give them different ones",
+                        made[j].option, made[i].option, made[i].name);
 }
 
 static void on_signal(int sig)

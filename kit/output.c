@@ -184,6 +184,32 @@ bool kit_output_replaces(const kit_output *o)
     return o->replaces;
 }
 
+bool kit_output_same(const char *a, const char *b)
+{
+    const char *name[2] = {a, b}, *base[2];
+    struct stat st[2];
+    bool there[2];
+    for (int i = 0; i < 2; i++) {
+        there[i] = stat(name[i], &st[i]) == 0;
+        if (there[i] ? !S_ISREG(st[i].st_mode) : strcmp(name[i], "-") == 0)
+            return false;
+    }
+    if (there[0] != there[1])
+        return false;
+    /* Of files that are not there yet, the folders are compared, and the names. */
+    for (int i = 0; i < 2 && !there[0]; i++) {
+        const char *slash = strrchr(name[i], '/');
+        base[i] = slash ? slash + 1 : name[i];
+        char *folder = slash ? strndup(name[i], (size_t)(slash + 1 - name[i])) : NULL;
+        bool known = stat(slash ? folder : ".", &st[i]) == 0;
+        free(folder);
+        if (!known)
+            return false;
+    }
+    return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino &&
+           (there[0] || strcmp(base[0], base[1]) == 0);
+}
+
 const char *kit_output_name(const kit_output *o)
 {
     return o->path ? o->path : "standard output";

@@ -21,6 +21,11 @@ kit_output *kit_output_open(const char *path);
 /* Whether it is a file, which nobody sees before kit_output_commit. */
 bool kit_output_replaces(const kit_output *o);
 
+/* Whether A and B are one file, or would be one if they were made: then the second to
+ * be written would take the place of the first. Devices, pipes and standard output can
+ * take both. */
+bool kit_output_same(const char *a, const char *b);
+
 /* The name for messages. */
 const char *kit_output_name(const kit_output *o);
 

@@ -48,6 +48,15 @@ fails "-o to a full device" 2 '/dev/full: No space left' seen uniq -o /dev/full 
 fails "-D to a full device" 2 '/dev/full: No space left' seen uniq -D /dev/full in
 fails "-o into a missing folder" 2 'nowhere/x: No such file' seen uniq -o nowhere/x in
 fails "-o to a folder" 2 'folder: Is a directory' seen uniq -o folder in
+for two in "-o both -D both" "-o both -s ./both" "-D both -s folder/../both" \
+    "-o precious -D link" "-o precious -s precious"; do
+    printf 'precious\n' >precious
+    ln -sf precious link
+    fails "$two: one would take the other's place" 2 'are one file' seen uniq $two in
+    same "so nothing is written" "precious" "$(cat precious; cat both 2>/dev/null)"
+done
+seen uniq -o - -D - in >out
+ok "standard output takes both" test "$(wc -l <out)" = 3
 printf 'precious\n' >precious
 fails "a failing run" 2 'gzip' seen uniq -o precious bad.gz
 same "leaves the output as it was" "precious" "$(cat precious)"
