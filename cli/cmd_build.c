@@ -146,7 +146,6 @@ static int build_main(const kit_command *self, int argc, char **argv)
     const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
     if (bad)
         kit_die("%s", bad);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error like a full disk */
     look l = {0};
     spec.error = z.error;
     spec.memory = z.memory;

@@ -71,6 +71,7 @@ static void run_other(const char *word, char **argv)
     char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
     argv[1] = name;
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (slash) {
         strcpy(slash + 1, name);
         execv(path, argv + 1);
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
 {
     open_standard();
     signal(SIGPIPE, SIG_IGN); /* noticed as EPIPE, after which outputs are tidied up */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error like a full disk */
     kit_version = version;
     const char *word = argc > 1 ? argv[1] : "";
     int status = 2;

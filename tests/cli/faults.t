@@ -66,6 +66,13 @@ seq 1 300000 >many
 ok "a closed pipe is quiet" sh -c 'seen uniq many 2>err | head -1 >/dev/null; test ! -s err'
 ok "a closed pipe is quiet with -x, -D and threads" \
     sh -c 'seen uniq -x -j 2 -D dups many 2>err | head -1 >/dev/null; test ! -s err'
+printf 'old\n' >limited
+fails "a limit on files under -o" 2 'limited: File too large' \
+    sh -c 'ulimit -f 100; seen uniq -o limited many'
+same "leaves the output as it was" "old" "$(cat limited)"
+fails "a limit on files under a state" 2 'limited.seen: File too large' \
+    sh -c 'ulimit -f 1000; seen uniq -s limited.seen -o /dev/null many'
+ok "leaves no state" test ! -e limited.seen
 if [ "$root" ] && mkdir small && mount -t tmpfs -o size=1m none small 2>/dev/null; then
     printf 'old\n' >small/out
     fails "a disk that gets full" 2 'No space left' seen uniq -o small/out many
