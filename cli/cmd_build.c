@@ -143,6 +143,7 @@ static int build_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
     if (!force && access(name, F_OK) == 0)
         kit_die("%s: is there already (-f replaces it)", name);
+    store_check_place(name);
     const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
     if (bad)
         kit_die("%s", bad);

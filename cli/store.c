@@ -96,14 +96,17 @@ static void remove_made(void)
         unlink(made_name);
 }
 
-/* A file is saved by replacing it, which needs its folder: better to know before the
- * work than after it. */
-static void check_folder(const char *name)
+void store_check_place(const char *name)
 {
+    struct stat st;
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        kit_die("%s: %s", name, strerror(EISDIR));
+    if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
+        return; /* a device is written to, not replaced */
     char *real = realpath(name, NULL), *copy = strdup(real ? real : name);
     const char *dir = dirname(copy);
     if (access(dir, W_OK) < 0)
-        kit_die("%s: cannot be replaced: folder %s: %s", name, dir, strerror(errno));
+        kit_die("%s: cannot be written: folder %s: %s", name, dir, strerror(errno));
     free(copy);
     free(real);
 }
@@ -122,7 +125,7 @@ store *store_open(const char *name, unsigned how)
             made_name = name;
             atexit(remove_made);
         }
-        check_folder(name);
+        store_check_place(name);
         if (how & STORE_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
             return s; /* new, or left by a run that was killed before its first save */
     }

@@ -67,6 +67,10 @@ double store_lost(store *s);
 void store_save(store *s);
 void store_close(store *s);
 
+/* A filter is saved by making or replacing a file, which needs the folder of NAME:
+ * better to know before the work than after it. Ends the program if it cannot be. */
+void store_check_place(const char *name);
+
 /* Tells the library's last complaint about NAME and ends the program. */
 void store_die(const char *name, int code) __attribute__((noreturn));
 #endif

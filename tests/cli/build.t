@@ -48,6 +48,12 @@ rm -f y.seen eight.seen said
 cp a.seen before
 ls -A >names
 fails "a filter that is there is not replaced unasked" 2 'is there already' seen build a.seen some
+for place in nowhere/x tmp; do
+    fails "$place cannot be written" 2 "$place: " \
+        sh -c "printf 'left\n' | { seen build -f $place; s=\$?; cat; exit \$s; }"
+    same "which is told before a line is read" "left" "$(cat out)"
+done
+rm -f out err
 fails "an input that is not there" 2 'nosuch' seen build -f a.seen nosuch
 fails "a folder for temporaries that is not there" 2 'cannot make a temporary file in nowhere' \
     sh -c './urls 0 4e6 | seen build -f --work 64M --tmp nowhere a.seen'
