@@ -33,7 +33,8 @@ static void refuse(const seen_filter *f, const char *in, const char *out,
                    const char *to)
 {
     seen_stats st;
-    char new[200], add[200] = "";
+    char why[400], new[200], add[200] = "";
+    snprintf(why, sizeof why, "%s", seen_reason());
     const seen_format *format = named(to);
     seen_get_stats(f, &st);
     double keys = st.capacity ? (double)st.capacity : ceil(st.keys_estimate);
@@ -44,7 +45,7 @@ static void refuse(const seen_filter *f, const char *in, const char *out,
     if (!strcmp(to, "scrapy-redis")) /* takes powers of two */
         m = 1ull << (64 - __builtin_clzll(m - 1));
     if (format && !(format->can & SEEN_FORMAT_NEW))
-        kit_die("%s: %s (and %s is only read)", in, seen_reason(), to);
+        kit_die("%s: %s (and %s is only read)", in, why, to);
     bool raw = format && !(format->can & SEEN_FORMAT_KNOWN);
     if (!format)
         snprintf(new, sizeof new, "-n %llu -e %g", n, error);
@@ -61,7 +62,7 @@ static void refuse(const seen_filter *f, const char *in, const char *out,
     else if (raw)
         snprintf(add, sizeof add, "--format %s ", to);
     kit_die("%s: %s; rebuild it from the keys: seen new %s %s && seen add %s%s KEYS",
-            in, seen_reason(), new, out, add, out);
+            in, why, new, out, add, out);
 }
 
 static int convert_main(const kit_command *self, int argc, char **argv)

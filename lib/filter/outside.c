@@ -341,6 +341,9 @@ int seen_convert(const seen_filter *f, const char *format, seen_filter **out)
         return native ? seen_copy(f, out) : to_parquet(f, format, out);
     if (native)
         return to_native(f->foreign, out);
+    /* The same format keeps its counts and whatever else is in its bytes. */
+    if (!strcmp(format, f->foreign->format->pub.name))
+        return seen_copy(f, out);
     sn_foreign *o;
     int rc = sn_foreign_convert(f->foreign, format, &o);
     if (rc == SEEN_OK && (rc = wrap(o, out)) < 0)

@@ -126,11 +126,14 @@ static void bf_sync(sn_foreign *f)
 
 static void bf_stats(const sn_foreign *f, seen_stats *out)
 {
+    seen_bf_info info;
     seen_bf_link l;
     double miss = 1;
+    seen_bf_get_info(f->own, &info);
     out->bits = out->bits_set = out->bytes = 0;
     out->keys_estimate = 0;
-    for (uint32_t i = 0; seen_bf_get_link(f->own, i, &l) == 0; i++) {
+    for (uint32_t i = 0; i < info.links; i++) {
+        seen_bf_get_link(f->own, i, &l);
         uint64_t set = 0, m = l.n2 ? (uint64_t)1 << l.n2 : l.bits;
         for (uint64_t j = 0; j < l.bytes; j += 8)
             set += (uint64_t)__builtin_popcountll(

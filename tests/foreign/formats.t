@@ -23,6 +23,8 @@ try() {
     cp "$f" again
     ok "$id: adding what is there" "$seen" add $opens "$f" keys
     ok "$id: changes nothing" cmp "$f" again
+    ok "$id: to itself" "$seen" convert -f $opens --to "$id" "$f" again
+    ok "$id: is a copy" cmp "$f" again
 }
 
 try guava '' guava -n 500 -e 0.02
@@ -83,7 +85,7 @@ cp keys KEYS
 for to in native guava dcso libbloom libbloom1 leveldb fnv-split crc32-shift mmh3-17 \
     redis-bitmap scrapy-redis parquet redisbloom bits-and-blooms; do
     from=f.dcso
-    [ "$to" = dcso ] && from=f.guava
+    [ "$to" = dcso ] && from=f.redisbloom
     rm -f rebuilt
     fails "$from is no $to filter" 2 "cannot be a $to filter's.*seen new" \
         "$seen" convert --to "$to" "$from" rebuilt
