@@ -1,5 +1,6 @@
 /* format.c - --format NAME[:PARAM=VALUE,...], and files of other systems. */
 #include "format.h"
+#include "output.h"
 #include "say.h"
 #include "size.h"
 
@@ -260,32 +261,54 @@ int format_open(const char *name, unsigned how, store *s)
     return rc;
 }
 
-static int put_gzip(void *ctx, const void *p, size_t len)
+/* A compressor and where its bytes go. */
+typedef struct packer {
+    z_stream z;
+    kit_output *out;
+} packer;
+
+static int pack(packer *p, const void *bytes, size_t len, int flush)
 {
-    while (len) {
-        unsigned n = len < 1 << 30 ? (unsigned)len : 1 << 30;
-        if (gzwrite(ctx, p, n) != (int)n)
-            return SEEN_EIO;
-        p = (const char *)p + n;
-        len -= n;
-    }
+    uint8_t buf[16384];
+    const uint8_t *at = bytes;
+    do {
+        p->z.next_in = (uint8_t *)at;
+        p->z.avail_in = len < 1 << 30 ? (unsigned)len : 1 << 30;
+        at += p->z.avail_in;
+        len -= p->z.avail_in;
+        do {
+            p->z.next_out = buf;
+            p->z.avail_out = sizeof buf;
+            deflate(&p->z, flush);
+            if (kit_output_write(p->out, buf, sizeof buf - p->z.avail_out) < 0)
+                return SEEN_EIO;
+        } while (!p->z.avail_out);
+    } while (len);
     return 0;
+}
+
+static int put_gzip(void *ctx, const void *bytes, size_t len)
+{
+    return pack(ctx, bytes, len, Z_NO_FLUSH);
 }
 
 void format_save_gzip(const store *s)
 {
-    char *beside;
-    if (asprintf(&beside, "%s.XXXXXX", s->name) < 0)
-        kit_die("out of memory");
-    int fd = mkstemp(beside);
-    gzFile out = fd < 0 ? NULL : gzdopen(fd, "wb");
-    if (!out)
+    enum { GZIP = 15 + 16 };
+    packer p = {.out = kit_output_open(s->name)};
+    if (!p.out)
         kit_die("%s: %s", s->name, strerror(errno));
-    int rc = seen_write(s->filter, put_gzip, out);
-    if (gzclose(out) != Z_OK || rc < 0 || rename(beside, s->name) < 0) {
-        int e = errno;
-        unlink(beside);
-        kit_die("%s: cannot be saved: %s", s->name, strerror(e));
-    }
-    free(beside);
+    if (deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        kit_die("%s: out of memory", s->name);
+    int rc = seen_write(s->filter, put_gzip, &p);
+    if (rc == 0)
+        rc = pack(&p, NULL, 0, Z_FINISH);
+    deflateEnd(&p.z);
+    if (rc == SEEN_EIO || kit_output_finish(p.out, 1) < 0 ||
+        kit_output_commit(p.out) < 0)
+        kit_output_fail(p.out);
+    if (rc < 0)
+        store_die(s->name, rc);
+    kit_output_close(p.out);
 }

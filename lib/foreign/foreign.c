@@ -143,7 +143,7 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
         if (!format)
             return sn_fail(SEEN_EFORMAT,
                            "not a filter file of seen, nor is another system's format "
-                           "recognised: name it if its bytes do not show it");
+                           "recognised: some must be named, see 'seen formats'");
     }
     int rc = foreign_alloc(format, params, alloc, &f);
     if (rc < 0)
@@ -343,6 +343,8 @@ void sn_foreign_stats(const sn_foreign *f, seen_stats *out)
         out->bits_set = (uint64_t)(fill * m + 0.5);
         out->error_now = pow(fill, k);
         out->keys_estimate = k ? -log1p(-fmin(fill, 1 - 0.5 / m)) * m / k : 0;
+    } else if (f->rule == SN_RULE_LEVELDB && f->len >= 2) {
+        out->error_now = 1; /* a reserved k: its reader says yes to every key */
     }
     out->added =
         f->counted ? f->added : (uint64_t)(fmin(out->keys_estimate, 9e18) + 0.5);

@@ -95,6 +95,11 @@ for to in native guava dcso libbloom libbloom1 leveldb fnv-split crc32-shift mmh
     ok "there it is" [ -s rebuilt ]
 done
 
+# A k that LevelDB reserves for other encodings: its reader says yes to everything.
+{ head -c 100 f.leveldb; printf '\037'; } >reserved
+same "a reserved k finds all" 500 "$("$seen" has -c --format leveldb reserved others)"
+ok "and info says so" sh -c "'$seen' info --format leveldb reserved | grep -q 'error 1 now'"
+
 # Unions.
 for f in 1 2; do "$seen" new --kind dcso -n 2000 -e 0.01 u$f; done
 "$seen" add u1 keys
@@ -105,6 +110,7 @@ fails "others are not" 2 'one is dcso with m=' "$seen" merge -o u4 u1 f.dcso
 
 # What is wrong is said.
 fails "a file of no known format" 2 'nor is another system' "$seen" info keys
+fails "and where the names are" 2 "must be named, see 'seen formats'" "$seen" has keys keys
 fails "a format that is none" 2 "no format 'no'" "$seen" info --format no keys
 fails "a parameter that is none" 2 "parameter 'q=1'" "$seen" info --format guava:q=1 keys
 fails "a missing parameter" 2 'fnv-split needs m and k' "$seen" info --format fnv-split keys
@@ -117,7 +123,11 @@ fails "a new one without its numbers" 2 'needs keys and error' "$seen" new --kin
 
 gzip -c f.dcso >z.gz
 same "compressed DCSO filters are asked" 500 "$("$seen" has -c z.gz keys)"
-ok "and added to" "$seen" add --word new z.gz
+chmod 640 z.gz
+ln -s z.gz link.gz
+ok "and added to" "$seen" add --word new link.gz
+same "in the file, not over the link, which stays as open to others as it was" \
+    "lrwxrwxrwx -rw-r-----" "$(ls -l link.gz z.gz | cut -c 1-10 | xargs)"
 ok "and stay compressed" gzip -t z.gz
 gzip -dc z.gz >z
 same "with the key in" 1 "$("$seen" has -c --word new z)"
