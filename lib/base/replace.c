@@ -98,6 +98,11 @@ int sn_replace_begin(sn_replace *r, const char *path)
         errno = e;
         return SEEN_EIO;
     }
+    /* A file that others own stays theirs, if it may be given away: root that adds to a
+     * server's filter must not take it from the server. */
+    if (exists && (st.st_uid != geteuid() || st.st_gid != getegid()) &&
+        fchown(r->fd, st.st_uid, st.st_gid) < 0)
+        errno = 0;
     mode_t mask = umask(0);
     umask(mask);
     fchmod(r->fd, exists ? st.st_mode & 07777 : 0666 & ~mask);

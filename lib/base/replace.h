@@ -12,7 +12,8 @@ typedef struct sn_replace {
     char *temporary; /* beside it */
 } sn_replace;
 
-/* Opens a temporary file beside PATH, with PATH's permissions if it exists. */
+/* Opens a temporary file beside PATH, with PATH's permissions if it exists, and with
+ * its owner if that is allowed. */
 int sn_replace_begin(sn_replace *r, const char *path);
 int sn_replace_write(sn_replace *r, const void *p, size_t len);
 /* Synchronises and renames; on failure the old file stands and nothing is left. */

@@ -340,6 +340,10 @@ static void troubles(void)
     struct stat st;
     stat(old, &st);
     ok((st.st_mode & 0777) == 0640, "and keeps its permissions");
+    if (geteuid() == 0 && chown(old, 65534, 65534) == 0)
+        ok(seen_save(f, old) == 0 && stat(old, &st) == 0 && st.st_uid == 65534 &&
+               st.st_gid == 65534 && (st.st_mode & 0777) == 0640,
+           "and its owner, when root saves it");
     char link_path[96];
     snprintf(link_path, sizeof link_path, "%s.link", path);
     ok(symlink(old, link_path) == 0 && seen_save(f, link_path) == 0 &&
