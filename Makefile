@@ -104,9 +104,16 @@ $(LIBSEEN_SO): $(LIB_OBJ)
 $(BUILD)/libseen.so: $(LIBSEEN_SO)
 	ln -sf $(<F) $@
 
-$(BUILD)/seen.pc: seen.pc.in include/seen.h
+# Made again when another PREFIX is given than last time: `make` and then
+# `make install PREFIX=...` is the usual way.
+$(BUILD)/seen.pc: seen.pc.in include/seen.h $(BUILD)/prefix
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+.PHONY: FORCE
+$(BUILD)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
 
 $(BUILD)/seen: $(CLI_OBJ) $(LIBKIT) $(LIBSEEN)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIBKIT) $(LIBSEEN) $(CLI_LIBS)
@@ -138,7 +145,7 @@ fuzzers: $(FUZZ_BIN)
 # PARTS picks tests by folder: unit, cli, crawl, ...
 PARTS ?=
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
-.PHONY: all test bench fuzzers tests-built install uninstall clean
+.PHONY: all test bench fuzzers tests-built install clean
 tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 # Filters made by the commands have one seed, so that a run can be repeated;
 # SEEN_SEED=N runs with another.
@@ -149,7 +156,7 @@ test: tests-built
 bench: $(BENCHES)
 
 install: all
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR)/man1
 	install -m 644 $(LIBSEEN) $(filter-out %.so,$(INSTALL_LIB)) $(LIBDIR)
 	$(if $(filter %.so,$(INSTALL_LIB)),install -m 755 $(filter %.so,$(INSTALL_LIB)) $(LIBDIR))
 	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)

@@ -430,8 +430,12 @@ SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter 
 typedef struct seen_builder seen_builder;
 
 /* How far a builder is. */
+enum seen_build_phase {
+    SEEN_BUILD_TAKING, /* keys are coming in */
+    SEEN_BUILD_SOLVING /* the filter is being made of them */
+};
 typedef struct seen_build_progress {
-    enum { SEEN_BUILD_TAKING, SEEN_BUILD_SOLVING } phase;
+    enum seen_build_phase phase;
     uint64_t keys;      /* taken so far, duplicates included */
     uint64_t temporary; /* bytes in the temporary folder */
     uint64_t done, of;  /* keys solved, of how many; while taking 0 of 0 */

@@ -9,6 +9,7 @@ check() {
     if eval "$2" >"$t/log" 2>&1; then echo "ok $n - $1"; else
         echo "not ok $n - $1"; sed 's/^/# /' "$t/log"; fi
 }
+make -s all BUILD="${BUILD:-build}" >/dev/null # with the usual prefix, as people do
 check "make install with PREFIX and DESTDIR" "make -s install BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root"
 p=$t/root/opt/seen
 check "library, header and pkg-config file are there" \
@@ -19,27 +20,52 @@ check "the soname is libseen.so.0" "readelf -d $p/lib/libseen.so | grep -q 'SONA
 cat >"$t/user.c" <<'C'
 #include <seen.h>
 #include <stdio.h>
+#include <string.h>
+
+static int look(void *ctx, const seen_build_progress *p)
+{
+    if (p->phase == SEEN_BUILD_SOLVING)
+        *(int *)ctx = 1;
+    return 0;
+}
+
 int main(void)
 {
-    seen_spec spec = {};
-    seen_filter *f;
+    seen_spec spec;
+    seen_build_spec all;
+    seen_filter *f, *g;
+    seen_builder *b;
+    seen_key hello = {"hello", 5};
+    int solved = 0;
+    memset(&spec, 0, sizeof spec);
     spec.keys = 1000;
     if (seen_new(&spec, &f) < 0)
         return 1;
     int first = seen_add_str(f, "hello"), second = seen_add_str(f, "hello");
     printf("%d %d %s\n", first, second, seen_version());
+    memset(&all, 0, sizeof all);
+    all.progress = look;
+    all.ctx = &solved;
+    if (seen_builder_new(&all, &b) < 0 || seen_builder_add(b, &hello, 1) < 0 ||
+        seen_builder_finish(b, &g) < 0 || !seen_has_str(g, "hello"))
+        return 1;
+    seen_builder_free(b);
+    seen_free(g);
     seen_free(f);
-    return !(first == SEEN_NEW && second == SEEN_DUP);
+    return !(first == SEEN_NEW && second == SEEN_DUP && solved <= 1);
 }
 C
 cp "$t/user.c" "$t/user.cc"
-flags="--define-variable=prefix=$p"
-export PKG_CONFIG_PATH="$p/lib/pkgconfig"
-check "C, shared" "gcc -Wall -Werror -o $t/c $t/user.c \$(pkg-config $flags --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
-check "C++, shared" "g++ -Wall -Werror -o $t/cc $t/user.cc \$(pkg-config $flags --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
-check "C, static" "gcc -o $t/s $t/user.c -I$p/include $p/lib/libseen.a -lm -lpthread && $t/s"
-check "the header compiles alone, in strict C11 and C++11" \
-    "echo '#include <seen.h>' >$t/h.c && gcc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I$p/include $t/h.c && g++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c++ -I$p/include $t/h.c"
+check "seen.pc says where it was installed" "grep -qx prefix=/opt/seen $p/lib/pkgconfig/seen.pc"
+export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/root"
+strict="-pedantic -Wall -Wextra -Werror"
+check "C, shared" "gcc -std=c11 $strict -o $t/c $t/user.c \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
+check "C++, shared" "g++ -std=c++11 $strict -o $t/cc $t/user.cc \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
+check "C, static" "gcc -static -o $t/s $t/user.c \$(pkg-config --static --cflags --libs seen) && $t/s"
+for h in "$p"/include/*.h; do
+    check "${h##*/} compiles alone, in strict C11 and C++11" \
+        "echo '#include <${h##*/}>' >$t/h.c && gcc -std=c11 $strict -fsyntax-only -I$p/include $t/h.c && g++ -std=c++11 $strict -fsyntax-only -x c++ -I$p/include $t/h.c"
+done
 if [ -x "$p/bin/seen" ]; then
     check "the installed command runs" "LD_LIBRARY_PATH= $p/bin/seen --version"
 fi
