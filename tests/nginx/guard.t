@@ -300,4 +300,16 @@ my $log = slurp('error.log');
 unlike $log, qr/\[(alert|emerg|crit)\]|exited on signal/, 'the error log holds no accident';
 system("$nginx -p $dir -c $dir/nginx.conf -s reload 2>>$dir/start.log");
 ok settle('/item?id=42', 200), 'an ordinary reload still works';
+
+# New workers know only the file. Both rules are asked until the old workers are gone.
+rename "$dir/ids.seen", "$dir/ids.kept";
+rename "$dir/strict.seen", "$dir/strict.kept";
+spew($_, 'nonsense') for 'ids.seen', 'strict.seen';
+like `$nginx -p $dir -c $dir/nginx.conf -t 2>&1`, qr/"ids" cannot be used yet.*test is successful/s,
+    'nginx -t warns of a damaged file';
+system("$nginx -p $dir -c $dir/nginx.conf -s reload 2>>$dir/start.log");
+ok settle('/item?id=none', 200) && settle('/closed?id=42', 503), 'after a reload with a damaged file fail= decides';
+rename "$dir/ids.kept", "$dir/ids.seen";
+rename "$dir/strict.kept", "$dir/strict.seen";
+ok settle('/item?id=none', 404) && settle('/closed?id=1', 200), 'until it is mended';
 done_testing;
