@@ -1,5 +1,6 @@
 /* nodes.c - pipelines over one connection a node, with the patience a cluster needs. */
 #include "nodes.h"
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -175,12 +176,18 @@ static node *node_at(nodes *ns, const char *host, int port)
 }
 
 /* One command on one connection; NULL if it broke or was refused. */
+/* What broke the connection. A read that waited too long is told as a busy resource. */
+static const char *trouble(const node *n)
+{
+    return strcmp(n->c->errstr, strerror(EAGAIN)) ? n->c->errstr : "no answer in time";
+}
+
 static redisReply *ask(node *n, int argc, const char **argv, const char *what)
 {
     redisReply *r = redisCommandArgv(n->c, argc, argv, NULL);
     if (r && r->type != REDIS_REPLY_ERROR)
         return r;
-    fail("%s:%d: %s: %s", n->host, n->port, what, r ? r->str : n->c->errstr);
+    fail("%s:%d: %s: %s", n->host, n->port, what, r ? r->str : trouble(n));
     if (r)
         freeReplyObject(r);
     return NULL;
@@ -229,13 +236,20 @@ static bool start_tls(nodes *ns, node *n)
 #endif
 }
 
+/* Zero would mean for ever. */
+static struct timeval patience(double s)
+{
+    s = s < 0.001 ? 0.001 : s;
+    return (struct timeval){(time_t)s, (suseconds_t)((s - (double)(time_t)s) * 1e6)};
+}
+
 static bool connect_to(nodes *ns, node *n)
 {
     if (n->c && !n->c->err)
         return true;
     drop(n);
-    double s = ns->url.timeout < 5 ? ns->url.timeout : 5;
-    struct timeval tv = {(time_t)s, (suseconds_t)((s - (double)(time_t)s) * 1e6)};
+    double most = ns->url.timeout;
+    struct timeval tv = patience(most < 5 ? most : 5);
     n->c = n->port ? redisConnectWithTimeout(n->host, n->port, tv)
                    : redisConnectUnixWithTimeout(n->host, tv);
     if (!n->c || n->c->err) {
@@ -243,8 +257,7 @@ static bool connect_to(nodes *ns, node *n)
         drop(n);
         return false;
     }
-    struct timeval wait = {20, 0};
-    redisSetTimeout(n->c, wait);
+    redisSetTimeout(n->c, patience(most < 20 ? most : 20));
     if (start_tls(ns, n) && greet(ns, n))
         return true;
     drop(n);
@@ -430,7 +443,7 @@ static bool read_from(nodes *ns, node *n, request *r, size_t count, node **to,
             freeReplyObject(reply);
         reply = NULL;
         if (redisGetReply(n->c, &reply) != REDIS_OK) {
-            fail("%s:%d: %s", n->host, n->port, n->c->errstr);
+            fail("%s:%d: %s", n->host, n->port, trouble(n));
             for (; i < count; i++)
                 if (to[i] == n) {
                     r[i].unsure = true;

@@ -155,6 +155,10 @@ for bad, words in (("redis://127.0.0.1:1/x?timeout=0.2", "refused"),
                    ("http://127.0.0.1/x", "not a URL")):
     rc, said = seen("has", "--redis", bad, lines=[1], status=True)
     ok(rc == 2 and words in said, "%s: %s" % (bad, words), said)
+os.kill(s.process.pid, signal.SIGSTOP)
+rc, said = seen("has", "--redis", db + "&timeout=0.5", lines=[1], status=True)
+os.kill(s.process.pid, signal.SIGCONT)
+ok(rc == 2 and "no answer in time" in said, "a server that hangs is waited for only so long", said)
 c("CONFIG", "SET", "requirepass", "se:cret")
 c("AUTH", "se:cret")
 rc, said = seen("has", "--redis", url, lines=[1], status=True)
