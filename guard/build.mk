@@ -1,6 +1,6 @@
 # guard/: filter, cache, database. The core needs nothing but the library; each adapter
 # needs its package and is left out without it.
-GUARD_CORE := control flight gate guard pool rebuild write
+GUARD_CORE := control flight gate guard pool rebuild sql_store write
 GUARD_LIBS :=
 GUARD_ADAPTERS :=
 ifneq ($(call have,hiredis),)

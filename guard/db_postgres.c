@@ -1,20 +1,12 @@
 /* db_postgres.c - a table in PostgreSQL as the guard's database, through libpq. */
 #include "guard_inside.h"
-#include "pool.h"
+#include "sql_store.h"
 
 #include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GET, INSERT, ERASE, SCAN, STATEMENTS };
 static const char *const prepared[] = {"seen_get", "seen_insert", "seen_erase"};
-
-typedef struct store {
-    pool pool;
-    char *conninfo;
-    char *sql[STATEMENTS];
-    bool binary;
-} store;
 
 static void disconnect(void *conn)
 {
@@ -37,12 +29,12 @@ static void no_notice(void *arg, const PGresult *res)
 
 static void *connect_postgres(void *ctx)
 {
-    store *s = ctx;
-    PGconn *c = PQconnectdb(s->conninfo);
+    sql_store *s = ctx;
+    PGconn *c = PQconnectdb(s->where);
     bool good = c && PQstatus(c) == CONNECTION_OK;
     if (good)
         PQsetNoticeReceiver(c, no_notice, NULL);
-    for (int i = 0; good && i < SCAN; i++)
+    for (int i = 0; good && i < SQL_SCAN; i++)
         if (s->sql[i]) {
             PGresult *r = PQprepare(c, prepared[i], s->sql[i], 0, NULL);
             good = PQresultStatus(r) == PGRES_COMMAND_OK;
@@ -57,7 +49,7 @@ static void *connect_postgres(void *ctx)
 }
 
 /* No text in PostgreSQL holds a NUL. */
-static bool possible(const store *s, const void *p, size_t len)
+static bool possible(const sql_store *s, const void *p, size_t len)
 {
     return s->binary || !len || !memchr(p, 0, len);
 }
@@ -76,8 +68,9 @@ static char *parameter(const void *p, size_t len)
 
 /* Runs a prepared statement with key and value. NULL if it could not be asked at all;
  * *BROKEN if the connection was lost on the way. */
-static PGresult *execute(store *s, PGconn *c, int which, const char *key, size_t len,
-                         const char *value, size_t vlen, int n, bool *broken)
+static PGresult *execute(sql_store *s, PGconn *c, int which, const char *key,
+                         size_t len, const char *value, size_t vlen, int n,
+                         bool *broken)
 {
     const char *values[] = {key, value};
     int lens[] = {(int)len, (int)vlen}, formats[] = {s->binary, s->binary};
@@ -87,7 +80,7 @@ static PGresult *execute(store *s, PGconn *c, int which, const char *key, size_t
     return r;
 }
 
-static int get_once(store *s, const char *key, size_t len, seen_guard_bytes *value,
+static int get_once(sql_store *s, const char *key, size_t len, seen_guard_bytes *value,
                     bool *again)
 {
     PGconn *c = sn_pool_take(&s->pool);
@@ -95,7 +88,7 @@ static int get_once(store *s, const char *key, size_t len, seen_guard_bytes *val
     int rc;
     if (!c)
         return SEEN_EIO;
-    PGresult *r = execute(s, c, GET, key, len, NULL, 0, 1, &broken);
+    PGresult *r = execute(s, c, SQL_GET, key, len, NULL, 0, 1, &broken);
     if (PQresultStatus(r) != PGRES_TUPLES_OK) {
         rc = failed(PQerrorMessage(c));
         *again = broken;
@@ -117,7 +110,7 @@ static int get_once(store *s, const char *key, size_t len, seen_guard_bytes *val
  * used: a read is then tried once more. */
 static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 {
-    store *s = ctx;
+    sql_store *s = ctx;
     bool again = false;
     if (!possible(s, key, len))
         return 0;
@@ -131,8 +124,8 @@ static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
     return rc;
 }
 
-static int change(store *s, int which, const void *key, size_t len, const void *value,
-                  size_t vlen)
+static int change(sql_store *s, int which, const void *key, size_t len,
+                  const void *value, size_t vlen)
 {
     if (!possible(s, key, len) || !possible(s, value, vlen))
         return sn_guard_fail(SEEN_EINVAL, "a NUL in a text key or value");
@@ -142,7 +135,7 @@ static int change(store *s, int which, const void *key, size_t len, const void *
     int rc = SEEN_EIO;
     if (c) {
         PGresult *r =
-            execute(s, c, which, k, len, v, vlen, which == INSERT ? 2 : 1, &broken);
+            execute(s, c, which, k, len, v, vlen, which == SQL_INSERT ? 2 : 1, &broken);
         if (PQresultStatus(r) == PGRES_COMMAND_OK) {
             rc = atoi(PQcmdTuples(r)) > 0;
         } else {
@@ -164,17 +157,6 @@ static int change(store *s, int which, const void *key, size_t len, const void *
     return rc;
 }
 
-static int insert(void *ctx, const void *key, size_t len, const void *value,
-                  size_t vlen)
-{
-    return change(ctx, INSERT, key, len, value, vlen);
-}
-
-static int erase(void *ctx, const void *key, size_t len)
-{
-    return change(ctx, ERASE, key, len, NULL, 0);
-}
-
 static int run(PGconn *c, const char *sql)
 {
     PGresult *r = PQexec(c, sql);
@@ -187,14 +169,14 @@ static int run(PGconn *c, const char *sql)
  */
 static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
 {
-    store *s = ctx;
+    sql_store *s = ctx;
     PGconn *c = sn_pool_take(&s->pool);
     static const char declare[] = "DECLARE seen_scan NO SCROLL CURSOR FOR ";
-    char *sql = malloc(sizeof declare + strlen(s->sql[SCAN]));
+    char *sql = malloc(sizeof declare + strlen(s->sql[SQL_SCAN]));
     int rc = SEEN_EIO, rows = 1;
     if (c && sql) {
         strcpy(sql, declare);
-        strcat(sql, s->sql[SCAN]);
+        strcat(sql, s->sql[SQL_SCAN]);
         rc = run(c, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         if (rc == 0)
             rc = run(c, sql);
@@ -219,41 +201,9 @@ static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
     return rc;
 }
 
-static void store_close(void *ctx)
-{
-    store *s = ctx;
-    if (s->pool.conn)
-        sn_pool_destroy(&s->pool);
-    for (int i = 0; i < STATEMENTS; i++)
-        free(s->sql[i]);
-    free(s->conninfo);
-    free(s);
-}
-
 int seen_guard_postgres(const char *conninfo, const seen_guard_sql *sql,
                         unsigned connections, seen_guard_db *out)
 {
-    const char *text[STATEMENTS] = {sql->get, sql->insert, sql->erase, sql->scan};
-    store *s = calloc(1, sizeof *s);
-    memset(out, 0, sizeof *out);
-    if (!s || !sql->get || !sql->scan) {
-        free(s);
-        return sn_guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
-    }
-    s->conninfo = strdup(conninfo);
-    s->binary = sql->binary;
-    for (int i = 0; i < STATEMENTS; i++)
-        s->sql[i] = text[i] ? strdup(text[i]) : NULL;
-    void *c = NULL;
-    if (sn_pool_init(&s->pool, connections, connect_postgres, disconnect, s) == 0)
-        c = sn_pool_take(&s->pool); /* so that a wrong statement is told here */
-    if (!c) {
-        store_close(s);
-        return SEEN_EIO;
-    }
-    sn_pool_give(&s->pool, c, false);
-    *out = (seen_guard_db){
-        s,    get,        sql->insert ? insert : NULL, sql->erase ? erase : NULL,
-        scan, store_close};
-    return 0;
+    static const sql_kind postgres = {connect_postgres, disconnect, get, change, scan};
+    return sn_sql_open(&postgres, conninfo, sql, connections, out);
 }

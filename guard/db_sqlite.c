@@ -1,29 +1,22 @@
 /* db_sqlite.c - a table in SQLite as the guard's database. */
 #include "guard_inside.h"
-#include "pool.h"
+#include "sql_store.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GET, INSERT, ERASE, SCAN, STATEMENTS, BUSY_MS = 5000 };
-
-typedef struct store {
-    pool pool;
-    char *path;
-    char *sql[STATEMENTS];
-    bool binary;
-} store;
+enum { BUSY_MS = 5000 };
 
 typedef struct connection {
     sqlite3 *db;
-    sqlite3_stmt *st[STATEMENTS];
+    sqlite3_stmt *st[SQL_STATEMENTS];
 } connection;
 
 static void disconnect(void *p)
 {
     connection *c = p;
-    for (int i = 0; i < STATEMENTS; i++)
+    for (int i = 0; i < SQL_STATEMENTS; i++)
         sqlite3_finalize(c->st[i]);
     sqlite3_close(c->db);
     free(c);
@@ -31,29 +24,30 @@ static void disconnect(void *p)
 
 static void *connect_sqlite(void *ctx)
 {
-    store *s = ctx;
+    sql_store *s = ctx;
     connection *c = calloc(1, sizeof *c);
     if (!c) {
         sn_guard_fail(SEEN_ENOMEM, "no memory");
         return NULL;
     }
-    int rc = sqlite3_open_v2(s->path, &c->db,
+    int rc = sqlite3_open_v2(s->where, &c->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         sqlite3_busy_timeout(c->db, BUSY_MS);
-    for (int i = 0; i < STATEMENTS && rc == SQLITE_OK; i++)
+    for (int i = 0; i < SQL_STATEMENTS && rc == SQLITE_OK; i++)
         if (s->sql[i])
             rc = sqlite3_prepare_v3(c->db, s->sql[i], -1, SQLITE_PREPARE_PERSISTENT,
                                     c->st + i, NULL);
     if (rc != SQLITE_OK) {
-        sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+        sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->where, sqlite3_errmsg(c->db));
         disconnect(c);
         return NULL;
     }
     return c;
 }
 
-static void bind(const store *s, sqlite3_stmt *st, int at, const void *p, size_t len)
+static void bind(const sql_store *s, sqlite3_stmt *st, int at, const void *p,
+                 size_t len)
 {
     if (s->binary)
         sqlite3_bind_blob64(st, at, len ? p : "", len, SQLITE_STATIC);
@@ -61,18 +55,18 @@ static void bind(const store *s, sqlite3_stmt *st, int at, const void *p, size_t
         sqlite3_bind_text64(st, at, len ? p : "", len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-static int failed(const store *s, connection *c)
+static int failed(const sql_store *s, connection *c)
 {
-    return sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->path, sqlite3_errmsg(c->db));
+    return sn_guard_fail(SEEN_EIO, "sqlite %s: %s", s->where, sqlite3_errmsg(c->db));
 }
 
 static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 {
-    store *s = ctx;
+    sql_store *s = ctx;
     connection *c = sn_pool_take(&s->pool);
     if (!c)
         return SEEN_EIO;
-    sqlite3_stmt *st = c->st[GET];
+    sqlite3_stmt *st = c->st[SQL_GET];
     bind(s, st, 1, key, len);
     int step = sqlite3_step(st), rc = 0;
     if (step == SQLITE_ROW) {
@@ -94,20 +88,20 @@ static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 
 /* One statement that commits by itself. In this process there is no doubt: a step
  * that fails was rolled back. */
-static int change(store *s, int which, const void *key, size_t len, const void *value,
-                  size_t vlen)
+static int change(sql_store *s, int which, const void *key, size_t len,
+                  const void *value, size_t vlen)
 {
     connection *c = sn_pool_take(&s->pool);
     if (!c)
         return SEEN_EIO;
     sqlite3_stmt *st = c->st[which];
     bind(s, st, 1, key, len);
-    if (which == INSERT && sqlite3_bind_parameter_count(st) > 1)
+    if (which == SQL_INSERT && sqlite3_bind_parameter_count(st) > 1)
         bind(s, st, 2, value, vlen);
     int step = sqlite3_step(st), rc;
     if (step == SQLITE_DONE)
         rc = sqlite3_changes(c->db) > 0;
-    else if (step == SQLITE_CONSTRAINT && which == INSERT)
+    else if (step == SQLITE_CONSTRAINT && which == SQL_INSERT)
         rc = 0;
     else
         rc = failed(s, c);
@@ -117,26 +111,15 @@ static int change(store *s, int which, const void *key, size_t len, const void *
     return rc;
 }
 
-static int insert(void *ctx, const void *key, size_t len, const void *value,
-                  size_t vlen)
-{
-    return change(ctx, INSERT, key, len, value, vlen);
-}
-
-static int erase(void *ctx, const void *key, size_t len)
-{
-    return change(ctx, ERASE, key, len, NULL, 0);
-}
-
 /* One SELECT is one snapshot; it begins with the first step. */
 static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
 {
-    store *s = ctx;
+    sql_store *s = ctx;
     connection *c = sn_pool_take(&s->pool);
     int rc = 0, step = SQLITE_DONE;
     if (!c)
         return SEEN_EIO;
-    sqlite3_stmt *st = c->st[SCAN];
+    sqlite3_stmt *st = c->st[SQL_SCAN];
     while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
         const void *p =
             s->binary ? sqlite3_column_blob(st, 0) : sqlite3_column_text(st, 0);
@@ -150,41 +133,9 @@ static int scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
     return rc;
 }
 
-static void store_close(void *ctx)
-{
-    store *s = ctx;
-    if (s->pool.conn)
-        sn_pool_destroy(&s->pool);
-    for (int i = 0; i < STATEMENTS; i++)
-        free(s->sql[i]);
-    free(s->path);
-    free(s);
-}
-
 int seen_guard_sqlite(const char *path, const seen_guard_sql *sql, unsigned connections,
                       seen_guard_db *out)
 {
-    const char *text[STATEMENTS] = {sql->get, sql->insert, sql->erase, sql->scan};
-    store *s = calloc(1, sizeof *s);
-    memset(out, 0, sizeof *out);
-    if (!s || !sql->get || !sql->scan) {
-        free(s);
-        return sn_guard_fail(SEEN_EINVAL, "statements to get and to scan are needed");
-    }
-    s->path = strdup(path);
-    s->binary = sql->binary;
-    for (int i = 0; i < STATEMENTS; i++)
-        s->sql[i] = text[i] ? strdup(text[i]) : NULL;
-    void *c = NULL;
-    if (sn_pool_init(&s->pool, connections, connect_sqlite, disconnect, s) == 0)
-        c = sn_pool_take(&s->pool); /* so that a wrong statement is told here */
-    if (!c) {
-        store_close(s);
-        return SEEN_EIO;
-    }
-    sn_pool_give(&s->pool, c, false);
-    *out = (seen_guard_db){
-        s,    get,        sql->insert ? insert : NULL, sql->erase ? erase : NULL,
-        scan, store_close};
-    return 0;
+    static const sql_kind sqlite = {connect_sqlite, disconnect, get, change, scan};
+    return sn_sql_open(&sqlite, path, sql, connections, out);
 }
