@@ -78,19 +78,25 @@ else
 fi
 rm -rf full
 
-# Killed in the middle, in both phases, by signals that can be caught and one that cannot.
+# Killed in the middle, with keys in memory and on disk, by signals that can be caught and
+# one that cannot. The lines have no end, so that it cannot be done before.
+killed=0
 for sig in HUP TERM KILL; do
-    for wait in 0.3 1.2; do
-        (./urls 0 30e6 | exec seen build -f --work 64M --tmp tmp a.seen) 2>/dev/null &
+    for keys in memory disk; do
+        (./urls 0 1e15 | exec seen build -f --work 64M --tmp tmp a.seen) 2>/dev/null &
         job=$!
-        sleep $wait
-        pid=$(pgrep -f "^seen build -f --work 64M --tmp tmp a.seen" -P $job | head -1)
-        [ -n "$pid" ] && kill -$sig "$pid"
+        until pid=$(pgrep -P $job -x seen) || ! kill -0 $job; do sleep 0.05; done
+        [ $keys = memory ] || until ls -l "/proc/$pid/fd" | grep -q '/tmp/[^/]* (deleted)'; do
+            kill -0 "$pid" || break
+            sleep 0.05
+        done
+        kill -$sig "$pid" && killed=$((killed + 1))
         wait $job 2>/dev/null
     done
 done
 rm -f out err ok.log
 ls -A >names2
+same "six builds are killed" 6 $killed
 ok "whatever happened, the old filter is as it was" cmp a.seen before
 same "and nothing lies in the temporary folder" "" "$(ls -A tmp)"
 same "or beside it" "$(grep -v -e names -e '^out$' -e '^err$' -e ok.log names)" \

@@ -31,7 +31,7 @@ first=$!
 exec 3>pipe
 echo held >&3
 i=0
-while [ $i -lt 500 ] && [ ! -s held ]; do i=$((i + 1)); sleep 0.02; done
+while [ $i -lt 3000 ] && [ ! -s held ]; do i=$((i + 1)); sleep 0.02; done
 before=$(cksum <st)
 fails "a state in use is refused" 2 'st: in use' seen uniq -s st one
 same "and was not touched" "$before" "$(cksum <st)"
@@ -87,7 +87,7 @@ pid=$!
 exec 3>slow
 printf 'x\ny\n' >&3
 i=0
-while [ $i -lt 200 ] && [ "$(wc -l <got)" != 2 ]; do i=$((i + 1)); sleep 0.02; done
+while [ $i -lt 3000 ] && [ "$(wc -l <got)" != 2 ]; do i=$((i + 1)); sleep 0.02; done
 kill -INT $pid
 wait $pid
 status=$?
