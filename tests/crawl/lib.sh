@@ -46,20 +46,32 @@ plan() {
     exit $failed
 }
 
-# Starts a site with these options; sets port and site_pid.
+# Starts a site with these options; sets port and site_pid. The port, which stands in every
+# address, is the same in every run unless somebody has it: so are the hashes.
+sites=0
 start_site() {
-    rm -f "$dir/port"
-    "$site" "$@" serve >"$dir/port" &
-    site_pid=$!
+    sites=$((sites + 1))
+    for port in $(seq $((11000 + sites)) 50 11999); do
+        rm -f "$dir/port"
+        "$site" --port "$port" "$@" serve >"$dir/port" 2>"$dir/site.err" &
+        site_pid=$!
+        until [ -s "$dir/port" ] || ! kill -0 $site_pid 2>/dev/null; do sleep 0.02; done
+        [ -s "$dir/port" ] && break
+    done
+    [ -s "$dir/port" ] || { sed 's/^/Bail out! no site: /' "$dir/site.err"; exit 1; }
     pids="$pids $site_pid"
-    while ! [ -s "$dir/port" ]; do sleep 0.02; done
-    port=$(cat "$dir/port")
 }
 
 stop_site() {
     kill -9 "$site_pid"
     wait "$site_pid" 2>/dev/null
 }
+
+# A free port for another server, below those that connections take for themselves, with
+# room for a cluster's second one.
+free_port() { perl -MIO::Socket::INET -e 'while (1) { my $p = 12000 + int rand 10000;
+    my @s = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:$_") } $p, $p + 10000;
+    if ($s[0] && $s[1]) { print $p; exit } }'; }
 
 report() { "$site" ask "$port" "/_report${1-}"; }
 
