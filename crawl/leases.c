@@ -168,8 +168,11 @@ static bool claim(crawler *c)
         request_text(&r[n], hosts_most);
         request_text(&r[n++], take);
     }
+    uint64_t asked = loop_now();
     scripts_run(s, r, n, SCRIPT_CLAIM);
-    for (size_t i = 0; i < n; i++) {
+    /* What we got may be somebody else's already if we slept meanwhile. */
+    bool late = (double)(loop_now() - asked) >= c->c->lease * 1000;
+    for (size_t i = 0; i < n && !late; i++) {
         got += r[i].reply->elements;
         for (size_t k = 0; k < r[i].reply->elements; k++)
             take_claim(c, r[i].reply->element[k]);

@@ -37,9 +37,8 @@ static void open_growing(growing *g, const char *path, const uint64_t *size)
 
 static void flush_growing(growing *g)
 {
-    size_t at = 0;
-    while (at < g->b.len) {
-        ssize_t n = write(g->fd, g->b.p + at, g->b.len - at);
+    while (g->written < g->b.len) {
+        ssize_t n = write(g->fd, g->b.p + g->written, g->b.len - g->written);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EPIPE) {
@@ -48,16 +47,17 @@ static void flush_growing(growing *g)
         }
         if (n < 0)
             kit_die("%s: %s", g->name, strerror(errno));
-        at += (size_t)n;
+        g->written += (size_t)n;
     }
-    g->b.len = 0;
+    if (!g->held)
+        g->b.len = g->written = 0;
 }
 
 void growing_add(growing *g, const void *p, size_t n)
 {
     buf_add(&g->b, p, n);
     g->size += n;
-    if (g->b.len > 1 << 20)
+    if (g->b.len > 1 << 20 && !g->held)
         flush_growing(g);
 }
 
@@ -75,6 +75,10 @@ void report_open(report *r, const config *c, const uint64_t *sizes)
     if (c->warc) {
         r->warc = warc_new(c);
         warc_begin(r->warc, &r->file[FILE_WARC]);
+    }
+    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+        r->file[i].held = c->redis != NULL;
+        r->begin.at[i] = r->file[i].b.len;
     }
     if (c->bodies && mkdir(c->bodies, 0777) < 0 && errno != EEXIST)
         kit_die("%s: %s", c->bodies, strerror(errno));
@@ -178,6 +182,12 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         warc_add(r->warc, &r->file[FILE_WARC], f);
     if (body)
         write_body(r, f);
+    if (g->held) {
+        page_end end;
+        for (int i = 0; i < FRONTIER_OUTPUTS; i++)
+            end.at[i] = r->file[i].b.len;
+        buf_add(&r->ends, &end, sizeof end);
+    }
 }
 
 void report_link(report *r, const url *from, const url *to, unsigned kind)
@@ -206,8 +216,55 @@ void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync)
     }
 }
 
+uint32_t report_number(const report *r)
+{
+    return (uint32_t)(r->ends.len / sizeof(page_end)) - 1;
+}
+
+/* Writes file I again from the first page held on, without those that are GONE. The new
+ * end is written before the old one is cut off: nothing that is ours is ever missing.
+ */
+static void write_again(report *r, int i, const bool *gone)
+{
+    growing *g = &r->file[i];
+    const page_end *end = (const page_end *)r->ends.p;
+    size_t pages = r->ends.len / sizeof *end, len = r->begin.at[i], from = len;
+    uint64_t start = g->size - g->b.len;
+    for (size_t k = 0; k < pages; from = end[k++].at[i])
+        if (!gone[k]) {
+            memmove(g->b.p + len, g->b.p + from, end[k].at[i] - from);
+            len += end[k].at[i] - from;
+        }
+    if (len == g->b.len)
+        return;
+    g->b.len = len;
+    g->written = 0;
+    g->size = start + len;
+    if (lseek(g->fd, (off_t)start, SEEK_SET) < 0)
+        kit_die("%s: %s", g->name, strerror(errno));
+    flush_growing(g);
+    if (ftruncate(g->fd, (off_t)g->size) < 0)
+        kit_die("%s: %s", g->name, strerror(errno));
+}
+
+void report_settle(report *r, const uint32_t *refused, size_t n)
+{
+    bool *gone = kit_alloc(r->ends.len / sizeof(page_end) + 1);
+    for (size_t k = 0; k < n; k++)
+        gone[refused[k]] = true;
+    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+        growing *g = &r->file[i];
+        if (n && g->b.len && g->regular)
+            write_again(r, i, gone);
+        r->begin.at[i] = g->b.len = g->written = 0;
+    }
+    r->ends.len = 0;
+    free(gone);
+}
+
 void report_close(report *r)
 {
+    free(r->ends.p);
     for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
         if (r->file[i].fd > 1)
             close(r->file[i].fd);

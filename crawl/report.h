@@ -1,8 +1,10 @@
 /* report.h - what leaves the crawler: pages, links, bodies, archive.
  *
  * Files grow only; their sizes at each commit stand in the log, so that after a crash
- * they are cut back to what the log knows and no line is written twice. Pipes cannot
- * be cut: pages that were in flight may come twice there. */
+ * they are cut back to what the log knows and no line is written twice. A shared crawl
+ * has no log: there the pages of the latest flush stay in memory until it is known
+ * which of them were this worker's, and the others are taken back. Pipes cannot be
+ * cut: pages that were in flight may come twice there. */
 #ifndef CRAWL_REPORT_H
 #define CRAWL_REPORT_H
 
@@ -18,14 +20,23 @@ typedef struct growing {
     int fd; /* -1: not wanted */
     const char *name;
     bool regular;
-    uint64_t size; /* with what waits */
+    bool held;      /* what was written stays in b until report_settle */
+    uint64_t size;  /* with what waits */
+    size_t written; /* of b */
     buf b;
 } growing;
+
+/* How much of each file there was after a page, counted in its b. */
+typedef struct page_end {
+    size_t at[FRONTIER_OUTPUTS];
+} page_end;
 
 typedef struct report {
     const config *c;
     growing file[FRONTIER_OUTPUTS];
     void *warc;
+    page_end begin; /* before the first page that is held */
+    buf ends;       /* page_end of each */
 } report;
 
 /* Opens the outputs: new, or cut to SIZES when a crawl goes on. Dies on failure. */
@@ -37,6 +48,11 @@ void report_link(report *r, const url *from, const url *to, unsigned kind);
 
 /* Writes what waits and sets the sizes for the log; with SYNC to the disk. */
 void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync);
+
+/* For a shared crawl: the number of the page that was reported last, and the end of a
+ * batch of them, of which the N pages REFUSED are taken back. */
+uint32_t report_number(const report *r);
+void report_settle(report *r, const uint32_t *refused, size_t n);
 void report_close(report *r);
 
 /* Appends ,"NAME":"S" to a line of JSON. */

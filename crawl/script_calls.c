@@ -114,10 +114,21 @@ void box_add(redis_state *s, outbox *b, const void *p, size_t n)
     s->waiting++;
 }
 
+/* Keeps the numbers of the pages that the shard refused, which are counted from the
+ * FIRST in its box. */
+static void keep_refused(redis_state *s, const outbox *b, size_t first,
+                         const redisReply *reply)
+{
+    const uint32_t *number = (const uint32_t *)b->pages.p + first;
+    for (size_t i = 0; i < reply->elements; i++)
+        buf_add(&s->refused, number + reply->element[i]->integer, sizeof *number);
+}
+
 void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *head,
                 size_t head_count, size_t step)
 {
-    size_t used[SHARDS] = {0};
+    size_t used[SHARDS] = {0}, sent[SHARDS] = {0}, first[SHARDS];
+    unsigned of[SHARDS];
     for (;;) {
         request r[SHARDS];
         size_t n = 0;
@@ -128,9 +139,15 @@ void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *he
             size_t most =
                 script == SCRIPT_PUSH ? PUSH_MOST * step : MOST_WORDS / step * step;
             size_t now = b->count < most ? b->count : most;
-            script_start(s, &r[n], k, script, head_count + now);
+            script_start(s, &r[n], k, script,
+                         head_count + (script == SCRIPT_DONE) + now);
             for (size_t i = 0; i < head_count; i++)
                 request_text(&r[n], head[i]);
+            if (script == SCRIPT_DONE)
+                request_number(&r[n], ++s->batch);
+            of[n] = k;
+            first[n] = sent[k];
+            sent[k] += now / step;
             const uint8_t *p = (uint8_t *)b->words.p + used[k],
                           *end = (uint8_t *)b->words.p + b->words.len;
             for (size_t i = 0; i < now; i++) {
@@ -147,10 +164,14 @@ void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *he
             n++;
         }
         if (!n)
-            return;
+            break;
         scripts_run(s, r, n, script);
+        for (size_t i = 0; i < n && script == SCRIPT_DONE; i++)
+            keep_refused(s, &boxes[of[i]], first[i], r[i].reply);
         requests_free(r, n);
     }
+    for (unsigned k = 0; k < SHARDS; k++)
+        boxes[k].pages.len = 0;
 }
 
 void boxes_copy(redis_state *s, const outbox *from, outbox *to)

@@ -104,16 +104,31 @@ const char *const script_text[SCRIPTS] = {
     "end\n"
     "return out\n",
 
-    [SCRIPT_DONE] =
-        NOW "for i = 3, #ARGV, 2 do\n"
-            "  local o = ARGV[i]\n"
-            "  if redis.call('HGET', p .. 'owner', o) == ARGV[1] then\n"
-            "    local n = redis.call('LREM', p .. 'w:' .. o, 1, ARGV[i + 1])\n"
-            "    if n > 0 then redis.call('HINCRBY', p .. 'n', 'done', n) end\n"
-            "    redis.call('ZADD', p .. 'lease', now + ARGV[2], o)\n"
-            "  end\n"
-            "end\n"
-            "return 1\n",
+    /* Tells which pages were not the worker's any more. Its last answer is kept: a
+     * batch that is sent again, because no answer came, must not be refused. */
+    [SCRIPT_DONE] = NOW
+    "local refused = {}\n"
+    "local last = redis.call('HGET', p .. 'answer', ARGV[1])\n"
+    "if last and string.match(last, '^%d+') == ARGV[3] then\n"
+    "  for i in string.gmatch(last, ' (%d+)') do refused[#refused + 1] = i + 0 end\n"
+    "  return refused\n"
+    "end\n"
+    "for i = 4, #ARGV, 2 do\n"
+    "  local o, n = ARGV[i], 0\n"
+    "  if redis.call('HGET', p .. 'owner', o) == ARGV[1] then\n"
+    "    n = redis.call('LREM', p .. 'w:' .. o, 1, ARGV[i + 1])\n"
+    "    redis.call('ZADD', p .. 'lease', now + ARGV[2], o)\n"
+    "  end\n"
+    "  if n > 0 then\n"
+    "    redis.call('HINCRBY', p .. 'n', 'done', n)\n"
+    "  else\n"
+    "    refused[#refused + 1] = (i - 4) / 2\n"
+    "  end\n"
+    "end\n"
+    "local list = ARGV[3]\n"
+    "for _, i in ipairs(refused) do list = list .. ' ' .. i end\n"
+    "redis.call('HSET', p .. 'answer', ARGV[1], list)\n"
+    "return refused\n",
 
     [SCRIPT_RELEASE] =
         NOW GIVE_BACK "for i = 2, #ARGV, 2 do\n"

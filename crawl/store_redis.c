@@ -3,7 +3,9 @@
  * A worker leases hosts, not addresses: it alone asks them, so politeness holds for all
  * workers together. What it has done is sent in batches: first the links it found, each
  * asked of the seen-set and queued in one step, then that the pages are done. A worker
- * that falls silent loses its leases, and its unfinished pages go to another. */
+ * that falls silent loses its leases, and its unfinished pages go to another. If it was
+ * only asleep, it is told so when it calls them done, and takes its lines back: killed
+ * workers aside, each page is listed once. */
 #include "store_redis.h"
 #include "seen.h"
 
@@ -45,6 +47,8 @@ static void redis_done(crawler *c, job *j, group *g, found *l)
         outbox *b = &s->done[shard_of(j->h->origin, j->h->origin_len)];
         box_add(s, b, j->h->origin, j->h->origin_len);
         box_add(s, b, j->token, strlen(j->token));
+        uint32_t number = report_number(&c->report);
+        buf_add(&b->pages, &number, sizeof number);
         e->open--;
     }
 }
@@ -70,6 +74,9 @@ static void redis_commit(crawler *c, bool sync)
         s->again[k].count = 0;
     }
     boxes_send(s, s->done, SCRIPT_DONE, done, 2, 2);
+    report_settle(&c->report, (uint32_t *)s->refused.p,
+                  s->refused.len / sizeof(uint32_t));
+    s->refused.len = 0;
     leases_give_back(c);
 }
 
@@ -122,10 +129,12 @@ static void redis_close(crawler *c)
     redis_commit(c, false);
     nodes_close(s->ns);
     free(s->pushed);
+    free(s->refused.p);
     for (unsigned k = 0; k < SHARDS; k++) {
         free(s->push[k].words.p);
         free(s->again[k].words.p);
         free(s->done[k].words.p);
+        free(s->done[k].pages.p);
         free(s->release[k].words.p);
     }
     free(s);

@@ -28,6 +28,7 @@ typedef struct lease {
 typedef struct outbox {
     buf words; /* each: length as varint, bytes */
     size_t count;
+    buf pages; /* of done pages: the number of each in the report, as uint32_t */
 } outbox;
 
 typedef struct redis_state {
@@ -40,6 +41,8 @@ typedef struct redis_state {
     uint64_t seed;
     outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
     size_t waiting; /* words in all of them, and leases to give back */
+    uint64_t batch; /* of done pages */
+    buf refused;    /* those that were not ours any more: numbers in the report */
     lease *leases;
     uint64_t claimed_at, claim_wait, renewed_at;
     bool look[SHARDS]; /* hosts were given back here: there may be more to do */
@@ -73,7 +76,8 @@ void scripts_run(redis_state *s, request *r, size_t n, int script);
 
 void box_add(redis_state *s, outbox *b, const void *p, size_t n);
 /* Sends all boxes through SCRIPT, a request a shard at a time; HEAD words come first,
- * and STEP words belong together. */
+ * and STEP words belong together. Of done pages, those refused are kept in s->refused.
+ */
 void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *head,
                 size_t head_count, size_t step);
 /* A copy of the boxes, to send them again; what TO held is forgotten. */

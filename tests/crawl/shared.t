@@ -4,20 +4,23 @@
 . "$(dirname "$0")/lib.sh"
 command -v redis-server >/dev/null || { echo "1..0 # SKIP no redis-server"; exit 0; }
 
-# Below the ports that connections take, and with room for a cluster's second port.
-free_port() { perl -MIO::Socket::INET -e 'while (1) { my $p = 12000 + int rand 10000;
-    my @s = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:$_") } $p, $p + 10000;
-    if ($s[0] && $s[1]) { print $p; exit } }'; }
-
-# start_redis PORT OPTION...: and waits until it answers.
+# start_redis OPTION...: and waits until it answers, it and nobody else; sets p and redis_pid.
 start_redis() {
-    p=$1
-    shift
-    mkdir -p "$dir/r$p"
-    (cd "$dir/r$p" && exec redis-server --port "$p" --bind 127.0.0.1 --save '' --appendonly no \
-        "$@" >log 2>&1) &
-    pids="$pids $!"
-    until redis-cli -p "$p" ping >/dev/null 2>&1; do sleep 0.05; done
+    for _ in 1 2 3 4 5; do
+        p=$(free_port)
+        mkdir -p "$dir/r$p"
+        (cd "$dir/r$p" && exec redis-server --port "$p" --bind 127.0.0.1 --save '' --appendonly no \
+            "$@" >log 2>&1) &
+        redis_pid=$!
+        until redis-cli -p "$p" info server 2>/dev/null | tr -d '\r' | grep -qx "process_id:$redis_pid"; do
+            kill -0 $redis_pid 2>/dev/null || continue 2 # somebody else was quicker
+            sleep 0.05
+        done
+        pids="$pids $redis_pid"
+        return
+    done
+    echo "Bail out! no redis-server: $(tail -n 3 "$dir/r$p/log" | xargs)"
+    exit 1
 }
 
 # four_workers URL WORDS OPTION...: a crawl by four, of which the second is killed in the
@@ -28,15 +31,20 @@ four_workers() {
     start_site --pages 2500 --hosts 40 --spell --wait 2
     rm -f "$dir"/w*
     at_once=30
-    set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 4 \
+    # Nobody loses a lease because the machine is slow; what the dead one had is free soon.
+    set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 120 \
         --quiet --redis "$redis" "$@"
     "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
     w1=$!
     until "$crawl" "$@" --max-pages 1 --out "$dir/w0" 2>/dev/null; do sleep 0.05; done
-    "$crawl" "$@" --out "$dir/w2" & w2=$!
+    "$crawl" "$@" --lease 5 --out "$dir/w2" & w2=$!
     "$crawl" "$@" --out "$dir/w3" & w3=$!
     "$crawl" "$@" --out "$dir/w4" & w4=$!
-    while [ "$(report | sed -n 's/.*answered //p')" -lt 1000 ]; do sleep 0.02; done
+    # In the middle, and when it has something to lose.
+    while n=$(report | sed -n 's/.*answered //p'); [ "$n" -lt 1000 ] || ! [ -s "$dir/w2" ]; do
+        [ "$n" -lt 3000 ] || break
+        sleep 0.02
+    done
     kill -9 $w2
     wait $w2 2>/dev/null
     bad=0
@@ -60,8 +68,8 @@ unknown 0" "$words: every page and redirect was fetched"
     stop_site
 }
 
-one=$(free_port)
-start_redis "$one"
+start_redis
+one=$p
 four_workers "redis://127.0.0.1:$one/plain" "one Redis, bitmaps"
 is "$(redis-cli -p "$one" hget seen:plain:crawl mode)" bitmap "without a module: plain bitmaps"
 four_workers "redis://127.0.0.1:$one/exact" "one Redis, fingerprints" --exact
@@ -82,19 +90,44 @@ all_once "another without a URL finishes: each page once"
 is "$? $(grep -c 'has not begun' "$dir/err")" "2 1" "a crawl nobody began cannot be joined"
 stop_site
 
+# A worker is stopped, at one moment or another, for longer than its lease; what it had is
+# fetched by another; then it goes on.
+for moment in 1 2 3; do
+    start_site --pages 1500 --hosts 40 --spell --wait 20
+    set -- --allow-private --delay 0 --any-host --per-host 2 --connections 30 --quiet \
+        --redis "redis://127.0.0.1:$one/sleep$moment" "http://127.0.0.1:$port/p/0.html"
+    "$crawl" "$@" --lease 1 --out "$dir/a" --links "$dir/al" --warc "$dir/a.warc.gz" & a=$!
+    while [ "$(report | sed -n 's/.*answered //p')" -lt $((150 + 7 * moment)) ]; do :; done
+    kill -STOP $a
+    "$crawl" "$@" --lease 120 --out "$dir/b" --links "$dir/bl" --warc "$dir/b.warc.gz"
+    is $? 0 "a worker sleeps ($moment): another comes to the end"
+    kill -CONT $a
+    wait $a
+    is $? 0 "and so does the sleeper, when it wakes"
+    echo "# $(report | head -1); sleeper $(wc -l <"$dir/a"), other $(wc -l <"$dir/b")"
+    is "$(cat "$dir/a" "$dir/b" | cut -f1 | sort | uniq -d | wc -l)" 0 "no page is listed twice"
+    is "$(cat "$dir/a" "$dir/b" | awk -F'\t' '$2 == 200' | wc -l)" 1500 "and each is listed"
+    is "$(cat "$dir/a.warc.gz" "$dir/b.warc.gz" | gzip -dc | grep -ac '^WARC-Type: response')" \
+        "$(cat "$dir/a" "$dir/b" | wc -l)" "so it is in the archives"
+    is "$(cat "$dir/al" "$dir/bl" | cut -f1 | sort -u | wc -l) $(cat "$dir/al" "$dir/bl" | wc -l)" \
+        "$("$crawl" --allow-private --delay 0 --any-host --per-host 9 --quiet --links "$dir/cl" \
+            "http://127.0.0.1:$port/p/0.html" >/dev/null
+        cut -f1 "$dir/cl" | sort -u | wc -l) $(wc -l <"$dir/cl")" "and in the list of links"
+    stop_site
+done
+
 if [ -f "$BUILD/seen.so" ]; then
-    with=$(free_port)
-    start_redis "$with" --loadmodule "$(cd "$BUILD" && pwd)/seen.so"
+    start_redis --loadmodule "$(cd "$BUILD" && pwd)/seen.so"
+    with=$p
     four_workers "redis://127.0.0.1:$with/m" "one Redis with the module"
     is "$(redis-cli -p "$with" hget seen:m:crawl mode)" module "with it: its filters"
 fi
 
 nodes=
 for i in 1 2 3 4 5 6; do
-    p=$(free_port)
-    start_redis "$p" --cluster-enabled yes --cluster-node-timeout 2000
+    start_redis --cluster-enabled yes --cluster-node-timeout 60000
     nodes="$nodes 127.0.0.1:$p"
-    first=${first:-$p} first_pid=${first_pid:-$!}
+    first=${first:-$p} first_pid=${first_pid:-$redis_pid}
 done
 if redis-cli --cluster create $nodes --cluster-replicas 1 --cluster-yes >"$dir/cluster.log" 2>&1; then
     until redis-cli -p "$first" cluster info | grep -q cluster_state:ok; do sleep 0.1; done
@@ -114,11 +147,14 @@ if redis-cli --cluster create $nodes --cluster-replicas 1 --cluster-yes >"$dir/c
     start_site --pages 2500 --hosts 40 --spell --wait 4
     for w in 1 2; do
         "$crawl" --allow-private --delay 0 --any-host --per-host 2 --connections 30 --lease 5 --quiet \
-            --wait 1 --redis "redis://127.0.0.1:$first/f" --out "$dir/f$w" \
+            --wait 1 --redis "redis://127.0.0.1:$first/f?timeout=120" --out "$dir/f$w" \
             "http://127.0.0.1:$port/p/0.html" 2>>"$dir/f.err" &
         eval "w$w=\$!"
     done
     while [ "$(report | sed -n 's/.*answered //p')" -lt 800 ]; do sleep 0.02; done
+    for p in $nodes; do
+        redis-cli -p "${p#*:}" config set cluster-node-timeout 2000 >/dev/null
+    done
     kill -9 "$first_pid"
     wait $w1 && wait $w2
     is $? 0 "a master dies in the middle: the crawl comes to its end"
