@@ -151,7 +151,7 @@ tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 # SEEN_SEED=N runs with another.
 SEEN_SEED ?= 1
 test: tests-built
-	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" prove --timer $(PROVE_FLAGS) -e '' $(PICKED)
+	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(PROVE_FLAGS) $(PICKED)
 
 bench: $(BENCHES)
 
