@@ -1,11 +1,12 @@
 /* batch.c - asking and adding: hash once, fetch memory ahead, then test and set.
  *
- * A large filter of one layer is streamed: its twin fetches the line of the key 64
- * ahead while it works on this one. Otherwise keys pass in groups of 16, and while a
- * group is tested the lines of the next three are on their way: a rolling window that
- * keeps the memory busy, where one that is filled and emptied would let it wait.
- * Equal keys may share a batch, so keys are tested and set strictly in order;
- * prefetching early is safe, it moves no bits. */
+ * A large layer is streamed: its twin fetches the line of the key 64 ahead while it
+ * works on this one. Where a twin cannot, keys pass in groups of 16, and while a group
+ * is tested the lines of the next three are on their way: a rolling window that keeps
+ * the memory busy, where one that is filled and emptied would let it wait. Several
+ * layers are asked in turn, a thousand keys at a time, newest first; older ones see
+ * only what was not found yet. Equal keys may share a batch, so keys are tested and set
+ * strictly in order; prefetching early is safe, it moves no bits. */
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -21,73 +22,120 @@ static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
             f->layer[i].twin->touch(f->layer + i, h, n);
 }
 
-/* ---- a group through all layers ------------------------------------------------ */
+/* ---- several layers ------------------------------------------------------------- */
 
-/* Asks layers [0, upto) for the N <= GROUP hashes, newest first; later layers are
- * asked only for what was not found yet. */
-static void ask_layers(const seen_filter *f, uint32_t upto, const uint64_t *h, size_t n,
-                       bool *found)
+#define LINE 1024 /* keys that pass from layer to layer together */
+
+/* Fetches the lines of keys from FROM on, up to COUNT of the N there are. */
+static inline void fetch(const sn_layer *l, const uint64_t *h, size_t n, size_t from,
+                         size_t count)
 {
-    if (f->alike && upto) {
+    if (from < n)
+        l->twin->touch(l, h + from, n - from < count ? n - from : count);
+}
+
+/* So few keys have the lines of all layers fetched at once. */
+static inline bool few(size_t n)
+{
+    return n <= WINDOW;
+}
+
+/* Asks one layer, or with INTO adds to it, which has room. Returns how many were done;
+ * fewer only if it did not take one all the same. NEAR: the lines are on their way. */
+static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, size_t n,
+                         bool *out, bool near)
+{
+    const sn_twin *t = l->twin;
+    bool far = !near && l->len > SN_TOUCH_BYTES && t->touch;
+    bool ahead =
+        far && n > SN_AHEAD && (into ? t->add_ahead != NULL : t->has_ahead != NULL);
+    size_t done = 0, step = far ? GROUP : n;
+    if (far)
+        fetch(l, h, n, 0, WINDOW);
+    if (ahead) {
+        done = n - SN_AHEAD;
+        step = SN_AHEAD;
+        if (into)
+            t->add_ahead(into, h, done, out);
+        else
+            t->has_ahead(l, h, done, out);
+    }
+    while (done < n) {
+        size_t m = n - done < step ? n - done : step;
+        if (far && !ahead)
+            fetch(l, h, n, done + WINDOW, GROUP);
+        if (!into)
+            t->has(l, h + done, m, out + done);
+        size_t taken = into ? t->add(into, h + done, m, out + done) : m;
+        done += taken;
+        if (taken < m)
+            break;
+    }
+    return done;
+}
+
+/* Asks layers [0, UPTO) for N <= LINE hashes. What none has found is then in REST, and
+ * AT says whose it is; returns how many that are. */
+static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_t n,
+                   bool *found, uint64_t *rest, uint16_t *at)
+{
+    bool hit[LINE], near = few(n);
+    if (near && n > 1)
+        touch(f, h, n);
+    if (!upto) {
+        memset(found, 0, n);
+    } else if (near && f->alike) {
         f->layer->twin->has_any(f->layer, upto, h, n, found);
-        return;
+        upto = 0;
+    } else {
+        pass_layer(f->layer + upto - 1, NULL, h, n, found, near);
     }
-    uint64_t rest[GROUP];
-    uint8_t at[GROUP];
-    bool hit[GROUP];
-    size_t left = n;
+    size_t left = 0;
     for (size_t i = 0; i < n; i++) {
-        rest[i] = h[i];
-        at[i] = (uint8_t)i;
-        found[i] = false;
+        rest[left] = h[i];
+        at[left] = (uint16_t)i;
+        left += !found[i];
     }
-    for (uint32_t j = upto; j-- > 0 && left;) {
-        const sn_layer *l = f->layer + j;
-        l->twin->has(l, rest, left, hit);
+    for (uint32_t j = upto; j-- > 1 && left;) {
+        pass_layer(f->layer + j - 1, NULL, rest, left, hit, near);
         size_t keep = 0;
         for (size_t i = 0; i < left; i++) {
-            found[at[i]] = hit[i];
+            uint16_t a = at[i];
+            found[a] = hit[i];
             rest[keep] = rest[i];
-            at[keep] = at[i];
+            at[keep] = a;
             keep += !hit[i];
         }
         left = keep;
     }
+    return left;
 }
 
-static inline void ask(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
-{
-    if (f->layers == 1)
-        f->layer->twin->has(f->layer, h, n, found);
-    else
-        ask_layers(f, f->layers, h, n, found);
-}
-
-/* Adds in order; grows when the newest layer is full. Returns how many were taken. */
+/* Adds N <= LINE in order; grows when the newest layer is full. Returns how many were
+ * taken. */
 static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 {
-    size_t done = 0;
+    uint64_t fresh[LINE];
+    uint16_t at[LINE];
+    bool hit[LINE];
     bool multiset = f->layer->kind->multiset;
+    size_t done = 0;
     while (done < n) {
-        uint64_t fresh[GROUP];
-        uint8_t at[GROUP];
-        bool hit[GROUP];
-        size_t m = 0;
-        ask_layers(f, f->layers - 1, h + done, n - done, dup + done);
-        for (size_t i = done; i < n; i++)
-            if (!dup[i] || multiset) {
-                fresh[m] = h[i];
-                at[m++] = (uint8_t)i;
-            }
+        size_t m = sift(f, f->layers - 1, h + done, n - done, dup + done, fresh, at);
+        for (size_t i = 0; multiset && i < n - done; i++) {
+            fresh[i] = h[done + i];
+            at[i] = (uint16_t)i;
+            m = n - done;
+        }
         sn_layer *l = sn_newest(f);
         uint64_t space = sn_room(l);
         size_t offer = m < space ? m : (size_t)space;
-        size_t taken = offer ? l->twin->add(l, fresh, offer, hit) : 0;
+        size_t taken = pass_layer(l, l, fresh, offer, hit, few(n - done));
         for (size_t i = 0; i < taken; i++)
-            dup[at[i]] |= hit[i];
+            dup[done + at[i]] |= hit[i];
         if (taken == m)
             return n;
-        done = at[taken];
+        done += at[taken];
         /* A key that is already in needs no room: a full filter still says so. */
         if (taken < offer || sn_room(l) == 0) {
             if (!multiset) {
@@ -104,22 +152,54 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
     return done;
 }
 
-size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+/* Any number of keys (or, without KEYS, hashes); OUT may be NULL when adding. Returns
+ * how many were done. */
+static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_key *keys,
+                          const uint64_t *hashes, size_t n, bool *out)
 {
-    sn_layer *l = f->layer;
-    if (f->layers == 1 && sn_room(l) >= n) {
-        size_t taken = l->twin->add(l, h, n, dup);
-        if (taken == n)
-            return n;
-        return taken + add_growing(f, h + taken, n - taken, dup + taken);
+    uint64_t own[LINE], rest[LINE];
+    uint16_t at[LINE];
+    bool ignored[LINE];
+    for (size_t done = 0, m; done < n; done += m) {
+        m = n - done < LINE ? n - done : LINE;
+        for (size_t i = 0; keys && i < m; i++)
+            own[i] = sn_key_hash(f, keys[done + i].data, keys[done + i].len);
+        const uint64_t *h = keys ? own : hashes + done;
+        bool *answer = out ? out + done : ignored;
+        if (into) {
+            size_t taken = add_growing(into, h, m, answer);
+            if (taken < m)
+                return done + taken;
+        } else if (few(m) && f->alike) {
+            touch(f, h, m);
+            f->layer->twin->has_any(f->layer, f->layers, h, m, answer);
+        } else {
+            sift(f, f->layers, h, m, answer, rest, at);
+        }
     }
-    return add_growing(f, h, n, dup);
+    return n;
 }
 
 /* ---- the rolling window ---------------------------------------------------------- */
 
-/* Runs N keys (or, without KEYS, hashes) through the filter; OUT may be NULL when
- * adding. Returns how many were done. */
+size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+{
+    sn_layer *l = sn_newest(f);
+    size_t taken = 0;
+    bool one = n == 1 && f->layers > 1 && f->alike;
+    if (one) {
+        l->twin->has_any(f->layer, f->layers - 1, h, 1, dup);
+        if (*dup)
+            return 1;
+    }
+    if ((one || f->layers == 1) && sn_room(l) >= n)
+        taken = l->twin->add(l, h, n, dup);
+    return taken == n ? n : taken + add_growing(f, h + taken, n - taken, dup + taken);
+}
+
+/* Runs N keys (or, without KEYS, hashes) through the one layer of F; OUT may be NULL
+ * when adding. Returns how many were done: fewer than all if there is no more room, or
+ * a second layer. */
 static inline __attribute__((always_inline)) size_t
 roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
      const uint64_t *hashes, size_t n, bool *out)
@@ -142,10 +222,10 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
         const uint64_t *h = keys ? ring + behind % WINDOW : hashes + behind;
         if (into) {
             size_t taken = sn_add_group(into, h, m, out ? out + behind : ignored);
-            if (taken < m)
+            if (taken < m || into->layers > 1)
                 return behind + taken;
         } else {
-            ask(f, h, m, out + behind);
+            f->layer->twin->has(f->layer, h, m, out + behind);
         }
         behind += m;
     }
@@ -154,8 +234,6 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
 
 /* ---- one layer whose twin fetches ahead by itself -------------------------------- */
 
-/* The hashes of keys, as a line that is cut in front and grows behind. */
-#define LINE 1024
 #define STEP 32
 
 static inline void work(const seen_filter *f, seen_filter *into, const uint64_t *h,
@@ -190,7 +268,7 @@ static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_
 static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys,
                         size_t n, bool *out)
 {
-    uint64_t line[LINE];
+    uint64_t line[LINE]; /* the hashes; cut in front, it grows behind */
     size_t from = 0, to = 0, done = 0, hashed = 0;
     while (done < n) {
         if (to + STEP > LINE) {
@@ -214,11 +292,11 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
     }
 }
 
-/* Whether the streams above serve: one layer, too large for the caches, with room. */
+/* Whether these streams serve the only layer: too large for the caches, with room. */
 static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
-    return f->layers == 1 && f->touch && n > SN_AHEAD &&
+    return f->touch && n > SN_AHEAD &&
            (adding ? l->twin->add_ahead && sn_room(l) >= n
                    : l->twin->has_ahead != NULL);
 }
@@ -227,7 +305,7 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
 
 static inline bool paced(const seen_filter *f)
 {
-    return f->layers == 1 && f->layer->kind->paced;
+    return f->layer->kind->paced;
 }
 
 static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
@@ -250,13 +328,22 @@ static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
         return 0;
     if (!dup && sn_add_bulk(f, keys, h, n))
         return n;
-    if (!streams(f, true, n))
-        return roll(f, f, keys, h, n, dup);
-    if (keys)
-        stream_keys(f, f, keys, n, dup);
-    else
-        stream_hashes(f, f, h, n, dup);
-    return n;
+    size_t done = 0;
+    if (f->layers == 1) {
+        if (!streams(f, true, n)) {
+            done = roll(f, f, keys, h, n, dup);
+        } else {
+            done = n;
+            if (keys)
+                stream_keys(f, f, keys, n, dup);
+            else
+                stream_hashes(f, f, h, n, dup);
+        }
+    }
+    if (f->layers == 1)
+        return done;
+    return done + pass_layers(f, f, keys ? keys + done : NULL, h ? h + done : NULL,
+                              n - done, dup ? dup + done : NULL);
 }
 
 size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
@@ -275,6 +362,8 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
 {
     if (f->foreign)
         sn_foreign_has(f->foreign, keys, n, found);
+    else if (f->layers > 1)
+        pass_layers(f, NULL, keys, NULL, n, found);
     else if (paced(f))
         ask_paced(f, keys, n, found);
     else if (streams(f, false, n))
@@ -285,7 +374,9 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
 
 void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
 {
-    if (paced(f))
+    if (f->layers > 1)
+        pass_layers(f, NULL, NULL, h, n, found);
+    else if (paced(f))
         f->layer->twin->has(f->layer, h, n, found);
     else if (streams(f, false, n))
         stream_hashes(f, NULL, h, n, found);
