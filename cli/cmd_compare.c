@@ -151,6 +151,15 @@ static row filter(seen_kind kind, double error, const uint64_t *in, const uint64
     return r;
 }
 
+static void mix_order(uint64_t *x, uint64_t n, uint64_t seed)
+{
+    for (uint64_t i = n; i > 1; i--) {
+        uint64_t j = kit_mix(seed << 40 ^ i) % i, t = x[i - 1];
+        x[i - 1] = x[j];
+        x[j] = t;
+    }
+}
+
 static int compare_main(const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen compare", self, argc, argv);
@@ -163,12 +172,15 @@ static int compare_main(const kit_command *self, int argc, char **argv)
         kit_die("--expect: more than a billion keys would take this demonstration too "
                 "long");
     uint64_t n = z.keys, bound = n * 16;
-    /* Even numbers are added, odd ones asked for in vain: both in mixed order. */
+    /* Even numbers are added, odd ones asked for in vain: one of each sixteen, so that
+     * all are distinct, in mixed order. */
     uint64_t *in = kit_grow(NULL, n, 8), *out = kit_grow(NULL, n, 8);
     for (uint64_t i = 0; i < n; i++) {
-        in[i] = kit_mix(i) % (bound / 2) * 2;
-        out[i] = kit_mix(~i) % (bound / 2) * 2 + 1;
+        in[i] = i * 16 + kit_mix(i) % 8 * 2;
+        out[i] = i * 16 + kit_mix(~i) % 8 * 2 + 1;
     }
+    mix_order(in, n, 1);
+    mix_order(out, n, 2);
     char keys[32];
     printf("%s integers below %llu; CPU time of one thread\n\n",
            kit_show_count(n, keys), (unsigned long long)bound);

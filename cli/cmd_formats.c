@@ -51,7 +51,9 @@ static int formats_main(const kit_command *self, int argc, char **argv)
     const seen_format **all = kit_alloc(n * sizeof *all);
     memcpy(all, known, n * sizeof *all);
     qsort(all, n, sizeof *all, by_name);
-    if (!json)
+    if (json)
+        kit_json_open(&j, NULL, '[');
+    else
         printf("%-20s %-5s %-4s %-4s %-5s %s\n", "FORMAT", "SHOWS", "ADD", "NEW",
                "WRITE", "REMOVE");
     for (size_t i = 0; i < n; i++) {
@@ -71,6 +73,8 @@ static int formats_main(const kit_command *self, int argc, char **argv)
         kit_json_bool(&j, "remove", all[i]->can & SEEN_FORMAT_REMOVE);
         kit_json_close(&j, '}');
     }
+    if (json)
+        kit_json_close(&j, ']');
     free(all);
     return 0;
 }

@@ -8,12 +8,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPT_JSON = 300 };
 
 static const kit_option info_options[] = {
-    {OPT_JSON, "json", NULL, "As JSON."},
+    {OPT_JSON, "json", NULL, "As JSON: an object, or an array of them for several."},
     OPTION_FORMAT,
     {0},
 };
@@ -136,21 +137,28 @@ static int info_main(const kit_command *self, int argc, char **argv)
         json |= !format_option(&p, o) && o == OPT_JSON;
     if (p.at == argc)
         kit_usage(&p, "which FILTER?");
-    for (int i = p.at; i < argc; i++) {
-        store *s = store_open(argv[i], STORE_ASK);
-        if (!s->filter && s->ops->tell && !json) {
-            s->ops->tell(s);
-            store_close(s);
-            continue;
-        }
-        if (!s->filter)
-            kit_die("%s: nothing is known about a %s", argv[i], s->ops->kind);
-        if (json)
-            tell_json(&j, argv[i], s->filter);
-        else
-            tell(argv[i], s->filter);
-        store_close(s);
+    /* All are opened before the first is told: JSON that breaks off helps nobody. */
+    int n = argc - p.at;
+    store **s = kit_alloc((size_t)n * sizeof *s);
+    for (int i = 0; i < n; i++) {
+        s[i] = store_open(argv[p.at + i], STORE_ASK);
+        if (!s[i]->filter && (json || !s[i]->ops->tell))
+            kit_die("%s: nothing is known about a %s", s[i]->name, s[i]->ops->kind);
     }
+    if (json && n > 1)
+        kit_json_open(&j, NULL, '[');
+    for (int i = 0; i < n; i++) {
+        if (!s[i]->filter)
+            s[i]->ops->tell(s[i]);
+        else if (json)
+            tell_json(&j, s[i]->name, s[i]->filter);
+        else
+            tell(s[i]->name, s[i]->filter);
+        store_close(s[i]);
+    }
+    if (json && n > 1)
+        kit_json_close(&j, ']');
+    free(s);
     return 0;
 }
 

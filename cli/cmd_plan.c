@@ -80,15 +80,27 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
             (best == SEEN_AUTO || better(r + k, r + best, given)))
             best = (seen_kind)k;
     double line = (double)r[SEEN_LINE].bytes, classic = (double)r[SEEN_CLASSIC].bytes;
-    switch (best) {
-    case SEEN_AUTO:
+    if (best == SEEN_AUTO) {
         snprintf(why, size, "no kind can do that in so little");
-        break;
+        return best;
+    }
+    if (want.removes || want.all_known) {
+        snprintf(why, size, "%s%s",
+                 given->memory  ? given->keys ? "nothing errs less often in so much"
+                                              : "nothing takes more keys"
+                 : want.removes ? "the smallest that removes keys"
+                                : "all keys are known, and nothing is smaller",
+                 best == SEEN_RIBBON ? "; see seen build" : "");
+        return best;
+    }
+    switch (best) {
     case SEEN_LINE:
         snprintf(why, size, "one memory access a key, hardly larger than classic");
         break;
     case SEEN_CLASSIC:
-        if (line > classic)
+        if (line == 0)
+            snprintf(why, size, "line cannot be that sure");
+        else if (line > classic)
             snprintf(why, size, "line would take %.0f%% more",
                      100 * (line / classic - 1));
         else
@@ -97,12 +109,8 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
     case SEEN_BLOCK:
         snprintf(why, size, "it fits the fastest cache");
         break;
-    case SEEN_RIBBON:
-        snprintf(why, size,
-                 "all keys are known, and nothing is smaller; see seen build");
-        break;
     default:
-        snprintf(why, size, "the smallest that removes keys");
+        snprintf(why, size, "it has room for whole fingerprints");
         break;
     }
     return best;
@@ -111,9 +119,9 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
 static void can_words(seen_kind k, char *out)
 {
     unsigned can = seen_kind_can(k);
-    sprintf(out, "%s%s%s%s", can & SEEN_CAN_ADD ? "add " : "static ",
-            can & SEEN_CAN_REMOVE ? "remove " : "",
-            can & SEEN_CAN_MERGE ? "merge " : "", can & SEEN_CAN_GROW ? "grow" : "");
+    sprintf(out, "%s%s%s%s", can & SEEN_CAN_ADD ? "add" : "static",
+            can & SEEN_CAN_REMOVE ? " remove" : "",
+            can & SEEN_CAN_MERGE ? " merge" : "", can & SEEN_CAN_GROW ? " grow" : "");
 }
 
 static int plan_main(const kit_command *self, int argc, char **argv)
@@ -175,9 +183,15 @@ static int plan_main(const kit_command *self, int argc, char **argv)
         const char *name = seen_kind_name(s.kind);
         if (!name || k == SEEN_FOREIGN)
             continue;
+        if (!s.bytes && json) {
+            kit_json_open(&j, NULL, '{');
+            kit_json_text(&j, "kind", name);
+            kit_json_text(&j, "cannot", cannot[k]);
+            kit_json_close(&j, '}');
+            continue;
+        }
         if (!s.bytes) {
-            if (!json)
-                printf("%-9s cannot: %s\n", name, cannot[k]);
+            printf("%-9s cannot: %s\n", name, cannot[k]);
             continue;
         }
         double took = timed ? timing_lookup(&s) : 0;
@@ -230,7 +244,8 @@ static int plan_main(const kit_command *self, int argc, char **argv)
         printf("\n%s%s: %s.\n", choice ? "seen would take " : "nothing",
                choice ? seen_kind_name(choice) : "", why);
         const seen_size *small = row + SEEN_RIBBON, *took = row + choice;
-        if (choice && choice != SEEN_RIBBON && small->bytes && !want.removes) {
+        if (choice && choice != SEEN_RIBBON && small->bytes && !want.removes &&
+            better(small, took, &z)) {
             if (z.keys && z.error > 0)
                 printf("If all keys are known beforehand, ribbon saves %.0f%% of it "
                        "(--static; seen build).\n",

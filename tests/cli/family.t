@@ -54,6 +54,9 @@ same "sets of different sizes merge" "900 0" \
 
 # Info as JSON is JSON.
 ok "info --json is JSON" sh -c 'seen info --json set.seen | perl -MJSON::PP -0ne "decode_json(\$_)"'
+ok "info --json of several is JSON" sh -c 'seen info --json set.seen small.seen |
+    perl -MJSON::PP -0ne "exit(@{decode_json(\$_)} != 2)"'
+ok "formats --json is JSON" sh -c 'seen formats --json | perl -MJSON::PP -0ne "decode_json(\$_)"'
 ok "uniq --json is JSON" sh -c 'seen uniq --json in 2>&1 >/dev/null | perl -MJSON::PP -0ne "decode_json(\$_)"'
 ok "plan --json is JSON" sh -c 'seen plan --json -n 1M | perl -MJSON::PP -0ne "decode_json(\$_)"'
 ok "count --json is JSON" sh -c 'printf "a\"\\\\ \\377\\tb\n" | seen count -b 1 --json | perl -MJSON::PP -0ne "decode_json(\$_)"'
@@ -62,6 +65,14 @@ ok "count --json is JSON" sh -c 'printf "a\"\\\\ \\377\\tb\n" | seen count -b 1 
 ok "plan: the textbook's numbers for a million keys at 1%" \
     sh -c 'seen plan -n 1M -e 0.01 --json | grep -A3 classic | grep -q "\"bytes\": 11981"'
 ok "plan: the third of keys, error and memory" sh -c 'seen plan -e 0.01 -m 1M | grep -q classic'
+ok "plan --json tells which kinds cannot, and why" sh -c 'seen plan --no-time --json -n 1M -m 1M |
+    grep -q "\"cannot\": \".*do not fit"'
+for few in 1 10 200 1000 1M; do
+    ok "plan -n $few praises no filter that is larger" sh -c \
+        "! seen plan --no-time -n $few | grep -E 'saves -|ribbon saves 0%'"
+done
+ok "plan --static of a few keys takes what is smallest for them" sh -c \
+    'seen plan --no-time --static -n 10 | grep "<- chosen" | grep -q "^classic"'
 seen plan -n 1M -e 0.001 --plot plan.svg >/dev/null
 ok "plan --plot writes SVG" sh -c 'grep -q "^<svg" plan.svg && grep -q "^</svg>" plan.svg'
 
@@ -97,6 +108,10 @@ ok "count by group in a filter of 1%: within a thousandth" sh -c 'seen count -q 
     paste - want | perl -ane "exit 1 if abs(\$F[1] - \$F[3]) > 0.001 * \$F[3] + 6"'
 
 # The rest.
+# 200000 distinct keys, asked for as many: 2000 wrong answers, six sigma 267.
+wrong=$(seen compare -n 200k | awk '$1 == "classic" { print $NF * 2000 }')
+ok "compare fills its filters, which err as promised ($wrong of 200000)" \
+    test "$wrong" -ge 1733 -a "$wrong" -le 2267
 ok "compare shows hash set, bitmap and filters" sh -c 'seen compare -n 10000 >got &&
     grep -q "^hash set" got && grep -q "^bitmap" got && grep -q "^line" got && ! grep -q LOST got'
 ok "demo" sh -c 'seen demo -n 20000 >got && grep -q "awk" got && grep -q "^seen uniq -e" got'
