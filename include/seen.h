@@ -127,7 +127,8 @@ enum {
  * .bits and .probes (textbook m and k, classic unless .kind says otherwise: then
  * it never grows and is never full). Without .keys the filter starts small and
  * grows; with .keys it is made to measure and grows only if more keys come, the
- * error staying below .error in both cases. */
+ * error staying below .error in both cases. No error below .keys / 2^64 can be had: a
+ * key that has the 64-bit hash of another is taken for it. */
 typedef struct seen_spec {
     seen_kind kind;       /* 0: choose */
     unsigned flags;       /* SEEN_FIXED, ... */

@@ -38,7 +38,10 @@ static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
         out->bytes = out->bits / 8;
         return true;
     }
-    seen_size s = {.kind = SEEN_CLASSIC, .keys = capacity, .error = error};
+    /* RedisBloom takes any error; a hash of 64 bits keeps none below this one. */
+    double least = (double)capacity * 0x1p-64;
+    seen_size s = {
+        .kind = SEEN_CLASSIC, .keys = capacity, .error = error > least ? error : least};
     if (seen_solve(&s) < 0)
         return false;
     out->kind = s.kind;

@@ -11,6 +11,12 @@
 #define BLOCK_WORTH 1.08
 #define BLOCK_BYTES ((uint64_t)256 << 10)
 
+/* No kind can tell keys apart that have one hash. */
+static double chance_of_hash(double keys)
+{
+    return keys * 0x1p-64;
+}
+
 static int check_numbers(double keys, double error)
 {
     if (!(error > 0 && error < 1))
@@ -19,6 +25,11 @@ static int check_numbers(double keys, double error)
     if (!(keys >= 1 && keys <= 1e15))
         return sn_fail(SEEN_EINVAL,
                        "the number of keys must lie between 1 and 1e15, not %g", keys);
+    if (error < chance_of_hash(keys))
+        return sn_fail(SEEN_EINVAL,
+                       "an error of %g cannot be promised: the 64-bit hash of a key is "
+                       "that of one of %g others with probability %g",
+                       error, keys, chance_of_hash(keys));
     return 0;
 }
 
@@ -87,9 +98,21 @@ static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
 {
     *out = (sn_shape){.k = spec->probes};
-    if (spec->reserved0)
+    uint64_t reserved = spec->reserved0;
+    for (size_t i = 0; i < sizeof spec->reserved / sizeof *spec->reserved; i++)
+        reserved |= spec->reserved[i];
+    if (reserved)
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
+    const unsigned flags =
+        SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR | SEEN_REMOVES | SEEN_SMALLEST;
+    if (spec->flags & ~flags)
+        return sn_fail(SEEN_EINVAL, "unknown flags 0x%x", spec->flags & ~flags);
+    if (!spec->alloc.alloc != !spec->alloc.free)
+        return sn_fail(SEEN_EINVAL, "an allocator has both alloc and free");
+    if (spec->memory && spec->error != 0)
+        return sn_fail(SEEN_EINVAL, "the error and the memory both decide the size: "
+                                    "give one of them");
     if (spec->bits) {
         /* m and k exactly: no promise, so never full. */
         seen_kind id = spec->kind == SEEN_AUTO ? SEEN_CLASSIC : spec->kind;
@@ -170,7 +193,8 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
         int rc = shape_any(id, &s, n, p, bytes, 0);
         if (rc < 0 && lo < 1)
             return rc;
-        if (rc == 0 && n <= 1e15 && sn_kind_of(s.kind)->error_at(&s, n) <= p) {
+        if (rc == 0 && n <= 1e15 && p >= chance_of_hash(n) &&
+            sn_kind_of(s.kind)->error_at(&s, n) <= p) {
             *out = s;
             lo = n;
         } else {

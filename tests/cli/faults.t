@@ -97,7 +97,8 @@ for v in 0 -5 x "" 5x 1e40; do
     fails "-m '$v' is no size" 2 "memory: '$v' is not" seen uniq -m "$v" in
 done
 fails "an absurd number of lines" 2 'expect|keys|memory|large' seen uniq -n 1e18 in
-fails "an absurd memory" 2 'too many|memory' seen new -n 1e14 -e 1e-9 absurd.seen
+fails "an absurd memory" 2 'too many|memory' seen new -n 1e14 -e 1e-5 absurd.seen
+fails "an absurd error" 2 'error of 1e-09 cannot be promised' seen new -n 1e14 -e 1e-9 absurd.seen
 fails "too little memory" 2 'memory' seen uniq -m 10 in
 fails "-k 0" 2 "key: '0'" seen uniq -k 0 in
 fails "-t of two characters" 2 "separator: 'ab'" seen uniq -t ab in

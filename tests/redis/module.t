@@ -43,6 +43,7 @@ for layout in ("fast", "compat"):
          Err("Nonscaling filters cannot expand")),
         ("BF.RESERVE text 0.01 10", WRONG),
         ("BF.RESERVE k 0.01 1000", Simple("OK")),
+        ("BF.RESERVE surer 1e-18 1000", Simple("OK")),
         ("BF.RESERVE k 0.01 1000", Err("ERR item exists")),
         ("BF.ADD k a", 1),
         ("BF.ADD k a", 0),

@@ -202,6 +202,12 @@ static void copy_and_merge(seen_kind kind)
     seen_free(a), seen_free(b), seen_free(c), seen_free(other), seen_free(seeded);
 }
 
+static void *never(void *ctx, size_t size, size_t align)
+{
+    ok(false, "an allocator without free is not asked");
+    return NULL;
+}
+
 static void nonsense(void)
 {
     static const struct {
@@ -214,10 +220,18 @@ static void nonsense(void)
         {{.error = 2}, SEEN_EINVAL, "error 2"},
         {{.error = __builtin_nan("")}, SEEN_EINVAL, "error NaN"},
         {{.keys = UINT64_MAX}, SEEN_EINVAL, "2^64 keys"},
-        {{.keys = 1000000000000000, .error = 1e-9}, SEEN_ENOMEM, "petabytes"},
-        {{.kind = SEEN_CLASSIC, .keys = 1000000000000000, .error = 1e-300},
+        {{.keys = 1000000000000000, .error = 1e-4}, SEEN_ENOMEM, "petabytes"},
+        {{.kind = SEEN_BLOCK, .keys = 1000000000000, .error = 1e-4},
          SEEN_ETOOBIG,
          "more than can be addressed"},
+        {{.keys = 1000000000, .error = 1e-12},
+         SEEN_EINVAL,
+         "an error below that of the hash"},
+        {{.error = 1e-300}, SEEN_EINVAL, "an error of nothing"},
+        {{.keys = 100, .error = 0.1, .memory = 10}, SEEN_EINVAL, "error and memory"},
+        {{.flags = 0x8000}, SEEN_EINVAL, "a flag of the future"},
+        {{.reserved = {[5] = 1}}, SEEN_EINVAL, "a field of the future"},
+        {{.alloc = {.alloc = never}}, SEEN_EINVAL, "half an allocator"},
         {{.kind = (seen_kind)99}, SEEN_EKIND, "kind 99"},
         {{.memory = 1000}, SEEN_EINVAL, "a budget without keys"},
         {{.memory = 1, .keys = 10}, SEEN_EINVAL, "a budget of one byte"},

@@ -85,9 +85,17 @@ int main(void)
      * them. */
     ok(choice(15, 1e-13) == SEEN_CLASSIC && choice(3, 1e-15) == SEEN_CLASSIC,
        "nor do a few keys at 1e-13 go to lines");
-    seen_size below = {.kind = SEEN_LINE, .keys = 1000000, .error = 1e-14};
+    seen_size below = {.kind = SEEN_LINE, .keys = 1000, .error = 1e-14};
     ok(seen_solve(&below) == SEEN_ETOOBIG, "lines do not promise 1e-14: %s",
        seen_reason());
+    /* What 64 bits of hash cannot tell apart, no kind can. */
+    seen_size sure = {.kind = SEEN_CLASSIC, .keys = 1000000000, .error = 1e-12};
+    ok(seen_solve(&sure) == SEEN_EINVAL, "nor does anything below its hash: %s",
+       seen_reason());
+    sure = (seen_size){.kind = SEEN_CLASSIC, .error = 1e-15, .bytes = 1u << 30};
+    ok(seen_solve(&sure) == 0 && sure.keys <= 18447,
+       "and a gigabyte holds %llu keys at 1e-15, however empty it is",
+       (unsigned long long)sure.keys);
     seen_size bad = {.keys = 5};
     ok(seen_solve(&bad) == SEEN_EINVAL, "one number is too few: %s", seen_reason());
     seen_size all = {.keys = 5, .error = 0.1, .bytes = 100};
