@@ -1,10 +1,12 @@
 /* reads.c - file reads per absent key against bits per key: none, builtin, ours.
  *
- * The same database of 200,000 keys each time, compacted, no block cache; a read is
- * one pread of a data block. Also what writing the filters costs. */
+ * As a table and drawn. The same database of 200,000 keys each time, compacted, no
+ * block cache; a read is one pread of a data block. Also what writing the filters
+ * costs. */
 #include "leveldb/reads.h"
 #include "seen_leveldb.h"
 
+#include <math.h>
 #include <time.h>
 
 enum { KEYS = 200000, ASKED = 100000 };
@@ -42,9 +44,50 @@ static double run(const char *dir, maker *make, int bits, int hashed, double *wr
     return (double)reads / ASKED;
 }
 
+static const int bits[] = {4, 6, 8, 10, 12, 16, 20};
+enum { TRIED = sizeof bits / sizeof *bits, PER_DECADE = 4, DECADES = 5 };
+
+/* The row of the chart for so many reads; below the last: none was seen. */
+static int row_of(double reads)
+{
+    double down = reads > 0 ? -log10(reads) * PER_DECADE : DECADES * PER_DECADE + 1;
+    return down > DECADES * PER_DECADE ? DECADES * PER_DECADE + 1 : (int)(down + 0.5);
+}
+
+/* Reads per absent key downward, each decade four rows, against bits per key. */
+static void draw(double reads[TRIED][3])
+{
+    puts("\n  n none, b builtin, s ours");
+    for (int row = 0; row <= DECADES * PER_DECADE + 1; row++) {
+        if (row > DECADES * PER_DECADE)
+            printf("  %8s |", "none");
+        else if (row % PER_DECADE)
+            printf("  %8s |", "");
+        else
+            printf("  %8g |", pow(10, -row / PER_DECADE));
+        for (int x = 0, i = 0; x <= bits[TRIED - 1]; x++) {
+            bool here = x == bits[i];
+            for (int p = 0; p < 3; p++)
+                putchar(here && row_of(reads[i][p]) == row ? "nbs"[p] : ' ');
+            i += here;
+        }
+        putchar('\n');
+    }
+    printf("  %8s +", "");
+    for (int x = 0; x <= bits[TRIED - 1]; x++)
+        fputs("---", stdout);
+    printf("\n  %8s  ", "");
+    for (int x = 0, i = 0; x <= bits[TRIED - 1]; x++) {
+        if (x == bits[i])
+            printf("%2d ", bits[i++]);
+        else
+            fputs("   ", stdout);
+    }
+    puts(" bits per key\n");
+}
+
 int main(void)
 {
-    static const int bits[] = {4, 6, 8, 10, 12, 16, 20};
     char dir[] = "/tmp/seen-bench.XXXXXX";
     double w[3], g[3];
     if (!mkdtemp(dir))
@@ -55,7 +98,8 @@ int main(void)
                "  bits/key      none   builtin      ours   ratio   absent get, ns: "
                "none builtin ours\n",
                hashed ? "hashed" : "neighbouring");
-        for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        double reads[TRIED][3];
+        for (size_t i = 0; i < TRIED; i++) {
             double none = run(dir, NULL, 0, hashed, w, g);
             double builtin = run(dir, leveldb_filterpolicy_create_bloom, bits[i],
                                  hashed, w + 1, g + 1);
@@ -64,7 +108,9 @@ int main(void)
                    none, builtin, ours, ours > 0 ? builtin / ours : 0, g[0], g[1],
                    g[2]);
             fflush(stdout);
+            memcpy(reads[i], (double[]){none, builtin, ours}, sizeof reads[i]);
         }
+        draw(reads);
     }
     rmdir(dir);
     return 0;
