@@ -192,6 +192,7 @@ int bf_drop(rm_ctx *ctx, rm_str **argv, int argc)
             parts_unlink(ctx, k.value.parts);
         RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
         RM_ReplicateVerbatim(ctx);
+        RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "del", argv[1]);
     }
     bf_close(&k);
     return RM_ReplyWithLongLong(ctx, found);

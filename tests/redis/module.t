@@ -291,9 +291,29 @@ undocumented = [str(n) for n in ("bf.reserve bf.add bf.madd bf.insert bf.exists 
 same(undocumented, [], "every command is documented")
 c("CONFIG", "SET", "notify-keyspace-events", "KEA")
 sub = s.client()
-sub("SUBSCRIBE", "__keyevent@0__:bloom.add")
-c("BF.ADD", "notified", "x")
-same(sub.read()[2], b"notified", "an add is a keyspace event")
+sub("PSUBSCRIBE", "__keyevent@0__:*")
+c("BF.RESERVE", "ev", "0.01", 100)
+c("BF.MADD", "ev", "x", "y")
+c("BF.MADD", "ev", "x", "y")
+c("BF.EXISTS", "ev", "x")
+c("BF.ADD", "ev:auto", "x")
+c("BF.MERGE", "ev:sum", "ev")
+c("BF.DROP", "ev")
+c("BF.DROP", "ev")
+c("CF.RESERVE", "ev:cf", 100)
+c("CF.ADD", "ev:cf", "x")
+c("CF.ADDNX", "ev:cf", "x")
+c("CF.DEL", "ev:cf", "x")
+c("CF.DEL", "ev:cf", "x")
+c("SET", "ev:last", 1)
+events = []
+while not events or events[-1] != "set ev:last":
+    _, _, channel, key = sub.read()
+    events.append("%s %s" % (channel.decode().split(":")[1], key.decode()))
+same([e for e in events if not e.startswith("new ")],
+     ["bloom.reserve ev", "bloom.add ev", "bloom.reserve ev:auto", "bloom.add ev:auto",
+      "bloom.merge ev:sum", "del ev", "cuckoo.reserve ev:cf", "cuckoo.add ev:cf",
+      "cuckoo.del ev:cf", "set ev:last"], "what changes is a keyspace event, once, and nothing else")
 f0 = c("FLUSHALL")
 same(c.info("bf_bloom_num_objects"), "0", "after FLUSHALL there are no filters")
 same(c.info("bf_bloom_total_memory_bytes"), "0", "and no bytes")
