@@ -178,17 +178,18 @@ static seen_filter *new_filter(const uniq *u)
     return sizing_make(&spec);
 }
 
-/* A list of keys becomes a set with SEED, so that one hash serves both. */
+/* A list of keys becomes a set with SEED, so that one hash serves both; with a seed of
+ * its own if SEED is 0. */
 static store *open_list(const uniq *u, const char *name, uint64_t seed)
 {
     char *const files[] = {(char *)name};
-    feed_spec spec = {
-        .files = files, .nfiles = 1, .keys = u->keys, .hash = true, .seed = seed};
+    feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};
     spec.keys.field = 0; /* each line of a list is a key */
     spec.keys.csv = false;
     seen_spec set = {.kind = SEEN_SET, .seed = seed};
     store *s = kit_alloc(sizeof *s);
     *s = (store){.name = name, .filter = sizing_make(&set), .hashes = true, .lock = -1};
+    spec.seed = seen_seed(s->filter);
     feed *f = feed_open(&spec);
     for (batch *b; (b = feed_next(f)); feed_done(f, b))
         store_add(s, b->key, b->hash, b->n, b->dup);

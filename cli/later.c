@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server's batches are hundreds of keys: more at once save nothing. */
-enum { ROOM = 512 };
+/* A server's batches are hundreds of keys: more at once save nothing. A block of lines
+ * fits into a small set. */
+enum { ROOM = 512, FIRST_KEYS = 8191 };
 
 struct later {
     bool keep;
@@ -27,7 +28,7 @@ struct later {
 later *later_new(bool keep)
 {
     later *l = kit_alloc(sizeof *l);
-    seen_spec set = {.kind = SEEN_SET};
+    seen_spec set = {.kind = SEEN_SET, .keys = FIRST_KEYS};
     l->keep = keep;
     l->unrecorded = sizing_make(&set);
     return l;

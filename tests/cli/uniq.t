@@ -95,6 +95,9 @@ same "--against a filter" "$(printf 'a\n\nc')" "$(seen uniq --against f.seen sma
 printf 'a\n' >list2
 same "--against several" "$(printf '\nc')" "$(seen uniq --against f.seen --against list2 small)"
 same "--against leaves the filter as it is" "$before" "$(cksum <f.seen)"
+seen new -n 1000 -e 0.0001 --kind bits-and-blooms other.bloom
+same "--against a list, with a state that hashes in its own way" "$(printf 'a\n\nc')" \
+    "$(seen uniq -s other.bloom --against list small)"
 
 # Output files.
 cp small place

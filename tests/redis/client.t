@@ -115,6 +115,11 @@ same(seen("uniq", "--redis", purl, "-o", out, "-k2", lines=["1 a", "2 b", "3 a"]
      0, "-o: a run that ends")
 same((open(out).read(), seen("uniq", "--redis", purl, lines=["a", "b", "c"])),
      ("1 a\n2 b\n", [b"c"]), "records what is in the file")
+with open(path, "w") as f:
+    f.write("known\n")
+for words in ([], ["--print-first"]):
+    same(seen("uniq", *words, "--against", path, "--redis", purl, lines=["known", "new" + str(words)]),
+         [b"new" + str(words).encode()], "--against a list" + str(words))
 for words in (["--print-first"], ["--print-first", "-d", "--redis", purl]):
     rc, said = seen("uniq", *words, lines=[1], status=True)
     ok(rc == 2 and "--print-first" in said, "%s: is refused" % " ".join(words[:2]), said)
