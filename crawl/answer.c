@@ -375,8 +375,8 @@ void answer_seeds(crawler *c, const words *seeds)
             if (n < (int)sizeof text)
                 rc = url_normalise(text, (size_t)n, out, sizeof out, &u);
         }
-        if (rc == URL_OK && u.scheme > URL_HTTPS)
-            rc = URL_ESCHEME;
+        if (rc == URL_ESCHEME || (rc == URL_OK && u.scheme > URL_HTTPS))
+            kit_die("%s: only http and https can be crawled", s);
         if (rc < 0)
             kit_die("%s: %s", s, url_strerror(rc));
         if (u.user != u.host)

@@ -5,6 +5,7 @@
 #include "seen.h"
 #include "size.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -135,13 +136,33 @@ static uint64_t count_of(const char *name, const char *s, uint64_t least, uint64
     return n;
 }
 
-static double seconds_of(const char *name, const char *s, double most)
+static double seconds_of(const char *name, const char *s, double least, double most)
 {
     char *end;
     double d = strtod(s, &end);
-    if (end == s || *end || !(d >= 0) || d > most)
-        kit_die("--%s %s: seconds from 0 to %g are wanted", name, s, most);
+    if (end == s || *end || !(d >= least) || d > most)
+        kit_die("--%s %s: seconds from %g to %g are wanted", name, s, least, most);
     return d;
+}
+
+/* HOST:PORT:ADDRESS, where a wrong one would be told only page by page. */
+static const char *resolve_of(const char *s)
+{
+    char address[INET6_ADDRSTRLEN + 2], host[256];
+    struct in6_addr any;
+    unsigned port;
+    int end = 0;
+    if (sscanf(s, "%255[^:]:%5u:%47[]0-9A-Fa-f:.[]%n", host, &port, address, &end) !=
+            3 ||
+        s[end] || port > 65535)
+        kit_die("--resolve %s: HOST:PORT:ADDRESS is wanted", s);
+    char *p = address;
+    size_t n = strlen(p);
+    if (*p == '[' && p[n - 1] == ']')
+        p[n - 1] = 0, p++;
+    if (inet_pton(AF_INET, p, &any) != 1 && inet_pton(AF_INET6, p, &any) != 1)
+        kit_die("--resolve %s: %s is not an address", s, address);
+    return s;
 }
 
 static unsigned follow_of(const char *s)
@@ -225,7 +246,7 @@ static void set_option(config *c, const char *name, const char *v)
     else if (IS("expect"))
         c->expect = count_of(name, v, 1, UINT64_MAX);
     else if (IS("delay"))
-        c->delay = seconds_of(name, v, 86400);
+        c->delay = seconds_of(name, v, 0, 86400);
     else if (IS("per-host"))
         c->per_host = (unsigned)count_of(name, v, 1, 10000);
     else if (IS("per-address"))
@@ -241,9 +262,9 @@ static void set_option(config *c, const char *name, const char *v)
     else if (IS("retries"))
         c->retries = (unsigned)count_of(name, v, 0, 100);
     else if (IS("retry-wait"))
-        c->retry_wait = seconds_of(name, v, 3600);
+        c->retry_wait = seconds_of(name, v, 0, 3600);
     else if (IS("timeout"))
-        c->timeout = seconds_of(name, v, 86400);
+        c->timeout = seconds_of(name, v, 0.001, 86400);
     else if (IS("max-body")) {
         if (!kit_parse_bytes(v, &c->max_body) || c->max_body > 1u << 30)
             kit_die("--max-body %s: a size up to 1G is wanted, such as 8M", v);
@@ -256,7 +277,7 @@ static void set_option(config *c, const char *name, const char *v)
     else if (IS("engine"))
         c->engine = engine_of(v);
     else if (IS("resolve"))
-        add_word(&c->resolve, v);
+        add_word(&c->resolve, resolve_of(v));
     else if (IS("proxy"))
         c->proxy = v;
     else if (IS("insecure"))
@@ -280,7 +301,7 @@ static void set_option(config *c, const char *name, const char *v)
     else if (IS("redis"))
         c->redis = v;
     else if (IS("lease"))
-        c->lease = seconds_of(name, v, 86400);
+        c->lease = seconds_of(name, v, 1, 86400);
     else if (IS("wait"))
         c->wait_replicas = (unsigned)count_of(name, v, 0, 100);
 #undef IS

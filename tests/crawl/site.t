@@ -90,6 +90,23 @@ $crawl $fast --domain --resolve "a.example.com:$port:127.0.0.1" \
     --resolve "b.a.example.com:$port:127.0.0.1" --max-pages 3 "http://a.example.com:$port/" >"$dir/out"
 is "$(wc -l <"$dir/out")" 2 "a name that --resolve knows; links elsewhere stay elsewhere"
 
+# Wrong use is told at once, not page by page.
+while IFS='|' read -r words said; do
+    # shellcheck disable=SC2086
+    $crawl $words "http://127.0.0.1:$port/p/0.html" >"$dir/out" 2>"$dir/err"
+    is "$? $(grep -c -- "$said" "$dir/err") $(wc -l <"$dir/out")" "2 1 0" "$words: $said"
+done <<END
+--resolve nonsense|HOST:PORT:ADDRESS is wanted
+--resolve a.example:80:b.example|HOST:PORT:ADDRESS is wanted
+--resolve a.example:80:1.2.3|is not an address
+--timeout 0|seconds from 0.001
+--lease 0|seconds from 1
+--depth -1|a number from 0
+--include (|pattern
+--engine fast|auto, curl or plain
+ftp://a.example/|only http and https
+END
+
 # Outputs.
 $crawl $fast --out "$dir/pages" --jsonl --links "$dir/links" --warc "$dir/a.warc.gz" \
     --bodies "$dir/bodies" "http://127.0.0.1:$port/p/0.html"
