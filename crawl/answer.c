@@ -263,6 +263,11 @@ static void read_links(crawler *c, job *j)
     f->noindex |= pg->noindex;
     f->nofollow |= pg->nofollow;
     bool silent = f->nofollow && !c->c->follow_nofollow;
+    from = 0;
+    const char *refresh = fetch_field(&f->head, "refresh", &n, &from);
+    html_span next = refresh ? page_refresh(refresh, n) : (html_span){0};
+    if (next.len && (c->c->follow & PAGE_REFRESH) && !silent)
+        consider(c, &f->u, &f->u, next.p, next.len, PAGE_REFRESH);
     for (size_t i = 0; i < pg->count; i++) {
         const page_link *l = &pg->links[i];
         if (silent || (l->nofollow && !c->c->follow_nofollow)) {

@@ -100,10 +100,9 @@ static void read_wishes(html_span v, const char *agent, bool *nofollow, bool *no
     }
 }
 
-/* The address in "5; url='next.html'", or an empty span. */
-static html_span refresh_target(html_span v)
+html_span page_refresh(const char *value, size_t len)
 {
-    const char *p = v.p, *end = p + v.len;
+    const char *p = value, *end = p + len;
     while (p < end && *p != ';' && *p != ',')
         p++;
     while (p < end && (*p == ';' || *p == ',' || *p <= ' '))
@@ -136,7 +135,7 @@ static bool read_meta(page *pg, const html_tag *t, unsigned wanted, const char *
         read_wishes(content, agent, &pg->nofollow, &pg->noindex);
     if ((wanted & PAGE_REFRESH) && html_attr(t, "http-equiv", &name) &&
         html_is(name, "refresh")) {
-        html_span target = refresh_target(content);
+        html_span target = page_refresh(content.p, content.len);
         return !target.len || add_link(pg, target, PAGE_REFRESH, false);
     }
     return true;

@@ -12,7 +12,7 @@ enum page_link_kind {
     PAGE_CANONICAL = 8,  /* <link rel=canonical> */
     PAGE_ALTERNATE = 16, /* <link rel=alternate> */
     PAGE_FRAME = 32,     /* <frame src>, <iframe src> */
-    PAGE_REFRESH = 64,   /* <meta http-equiv=refresh> */
+    PAGE_REFRESH = 64,   /* <meta http-equiv=refresh>, or the field Refresh */
     PAGE_SITEMAP = 128   /* no page: a sitemap */
 };
 
@@ -41,6 +41,10 @@ bool page_read(page *pg, const char *html_text, size_t len, unsigned wanted,
 /* Reads the value of an X-Robots-Tag field into nofollow and noindex. */
 void page_robots_tag(const char *value, size_t len, const char *agent, bool *nofollow,
                      bool *noindex);
+
+/* The address in "5; url='next.html'", as <meta http-equiv=refresh> and a Refresh field
+ * have it; an empty span if there is none. */
+html_span page_refresh(const char *value, size_t len);
 
 void page_free(page *pg);
 

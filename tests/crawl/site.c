@@ -10,8 +10,8 @@
  *   --spell      many spellings of each address, redirects, text that looks like links
  *   --odd        on page 0: traps, broken and slow answers, rules; see odd[]
  *   --wait MS    before each answer
- *   --robots X   what robots.txt is: a status, "moved" (five times, to /rules.txt, which
- *                forbids /q), "maze" (moved for ever), "delay" (a crawl-delay of 0.1), "busy"
+ *   --robots X   what robots.txt is: a status, "moved" (five times, to /rules.txt,
+ * which forbids /q), "maze" (moved for ever), "delay" (a crawl-delay of 0.1), "busy"
  *                (503 once, then as odd) or "inner" (moved to 127.0.0.1)
  *   --out URL    page 0 redirects there, page 1 links there: see who follows
  *   --port P     instead of a free one
@@ -133,6 +133,8 @@ static struct odd {
     {"/based/t", 1, false, 0},
     {"/refresh", 1, true, 0},
     {"/refreshed", 1, false, 0},
+    {"/refresh/field", 1, true, 0}, /* Refresh: as a field */
+    {"/refresh/target", 1, false, 0},
     {"/latin/%E9", 1, true, 0},
     {"/empty", 1, true, 0}, /* 204 */
     {"/sm/1", 0, false, 0}, /* in the sitemap only */
@@ -385,6 +387,8 @@ static void answer_odd(conn *c, struct odd *o)
              "<a href=../t>x</a><base href=/based/deep/><base href=/no/>");
     else if (IS("/refresh"))
         page(c, 200, NULL, "<meta http-equiv=refresh content=\"3; URL='/refreshed'\">");
+    else if (IS("/refresh/field"))
+        page(c, 200, "Refresh: 0;url=target\r\n", "soon");
     else if (IS("/empty"))
         head(c, 204, NULL, NULL, -1);
     else
