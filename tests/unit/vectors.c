@@ -2,32 +2,7 @@
  *
  * The bits are computed here again from docs/format.md, word by word and without the
  * library's kinds, and some are written down as numbers. */
-#include "seen.h"
-#include "tap.h"
-#include <string.h>
-#include <stdlib.h>
-
-static uint64_t mulhi(uint64_t a, uint64_t b)
-{
-    return (uint64_t)(((unsigned __int128)a * b) >> 64);
-}
-
-static uint64_t remix(uint64_t h)
-{
-    uint64_t x = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u;
-    return x ^ (x >> 29);
-}
-
-static uint8_t *bytes;
-static size_t len;
-static int collect(void *ctx, const void *p, size_t n)
-{
-    (void)ctx;
-    bytes = realloc(bytes, len + n);
-    memcpy(bytes + len, p, n);
-    len += n;
-    return 0;
-}
+#include "vectors.h"
 
 static void expect(const char *name, seen_spec spec,
                    void (*set)(uint8_t *, uint64_t, seen_size))
