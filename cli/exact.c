@@ -47,6 +47,25 @@ typedef struct exact {
     putoff *later; /* comparisons put off, or NULL */
 } exact;
 
+/* The key of the line at OFFSET; valid until the next call. */
+static seen_key key_at(exact *x, uint64_t offset)
+{
+    const keyspec *k = &x->u->keys;
+    const corpus_file *s;
+    const char *p = corpus_at(&x->in, offset, &s), *end = s->map + s->len;
+    seen_key line = {p, 0};
+    uint64_t missing = 0;
+    if (k->csv) {
+        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
+                    &line, 1);
+    } else {
+        const char *e = memchr(p, k->term, (size_t)(end - p));
+        line.len = (size_t)((e ? e : end) - p);
+    }
+    arena_reset(&x->words);
+    return keyspec_key(k, &x->words, line, &missing);
+}
+
 /* Whether the line at OFFSET has this key. */
 static bool equal(exact *x, uint64_t offset, seen_key key)
 {
@@ -58,18 +77,8 @@ static bool equal(exact *x, uint64_t offset, seen_key key)
         return left >= key.len && (left == key.len || p[key.len] == (char)k->term) &&
                memcmp(p, key.data, key.len) == 0;
     }
-    seen_key line = {p, 0};
-    uint64_t missing = 0;
-    if (k->csv) {
-        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
-                    &line, 1);
-    } else {
-        const char *e = memchr(p, k->term, (size_t)(end - p));
-        line.len = (size_t)((e ? e : end) - p);
-    }
-    arena_reset(&x->words);
-    line = keyspec_key(k, &x->words, line, &missing);
-    return line.len == key.len && memcmp(line.data, key.data, key.len) == 0;
+    seen_key other = key_at(x, offset);
+    return other.len == key.len && memcmp(other.data, key.data, key.len) == 0;
 }
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -107,22 +116,7 @@ static void double_table(exact *x)
     for (uint64_t i = 0; i < slots; i++) {
         if (!old[i])
             continue;
-        const corpus_file *s;
-        uint64_t missing = 0;
-        const keyspec *k = &x->u->keys;
-        const char *p = corpus_at(&x->in, (old[i] >> TAG_BITS) - 1, &s),
-                   *end = s->map + s->len;
-        seen_key line = {p, 0};
-        if (k->csv) {
-            kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
-                        &line, 1);
-        } else {
-            const char *e = memchr(p, k->term, (size_t)(end - p));
-            line.len = (size_t)((e ? e : end) - p);
-        }
-        arena_reset(&x->words);
-        line = keyspec_key(k, &x->words, line, &missing);
-        uint64_t h = feed_hash(x->seed, line);
+        uint64_t h = feed_hash(x->seed, key_at(x, (old[i] >> TAG_BITS) - 1));
         uint64_t at = home_of(h, x->slots);
         while (x->slot[at])
             at = at + 1 == x->slots ? 0 : at + 1;
