@@ -25,6 +25,8 @@ static const char help[] =
     "  -d, --dir DIR          keep it in DIR, so that it can be resumed\n"
     "      --resume DIR       go on with the crawl in DIR, with its options\n"
     "      --list DIR         print the pages done so far\n"
+    "  -i, --seeds FILE       begin also with the URLs in FILE, one a line; - is\n"
+    "                         standard input\n"
     "Scope\n"
     "      --domain           all hosts of the seeds' registered domains, not only\n"
     "                         the seeds' hosts\n"
@@ -90,29 +92,29 @@ static const struct option_word {
     int takes;
     bool kept; /* saved for --resume */
 } option_words[] = {
-    {"dir", 'd', VALUE, false},         {"resume", 0, VALUE, false},
-    {"list", 0, VALUE, false},          {"domain", 0, FLAG, true},
-    {"host", 0, VALUE, true},           {"any-host", 0, FLAG, true},
-    {"include", 0, VALUE, true},        {"exclude", 0, VALUE, true},
-    {"depth", 0, VALUE, true},          {"max-pages", 0, VALUE, true},
-    {"host-pages", 0, VALUE, true},     {"follow", 0, VALUE, true},
-    {"sitemaps", 0, FLAG, true},        {"error", 'e', VALUE, true},
-    {"exact", 0, FLAG, true},           {"expect", 'n', VALUE, true},
-    {"delay", 0, VALUE, true},          {"per-host", 0, VALUE, true},
-    {"per-address", 0, VALUE, true},    {"connections", 0, VALUE, true},
-    {"user-agent", 0, VALUE, true},     {"no-robots", 0, FLAG, true},
-    {"follow-nofollow", 0, FLAG, true}, {"retries", 0, VALUE, true},
-    {"retry-wait", 0, VALUE, true},     {"timeout", 0, VALUE, true},
-    {"max-body", 0, VALUE, true},       {"max-url", 0, VALUE, true},
-    {"max-redirects", 0, VALUE, true},  {"allow-private", 0, FLAG, true},
-    {"engine", 0, VALUE, true},         {"resolve", 0, VALUE, true},
-    {"proxy", 0, VALUE, true},          {"insecure", 0, FLAG, true},
-    {"out", 'o', VALUE, true},          {"jsonl", 0, FLAG, true},
-    {"warc", 0, VALUE, true},           {"links", 0, VALUE, true},
-    {"bodies", 0, VALUE, true},         {"json", 0, FLAG, true},
-    {"progress", 0, FLAG, true},        {"quiet", 'q', FLAG, true},
-    {"redis", 0, VALUE, true},          {"lease", 0, VALUE, true},
-    {"wait", 0, VALUE, true},
+    {"dir", 'd', VALUE, false},       {"resume", 0, VALUE, false},
+    {"list", 0, VALUE, false},        {"seeds", 'i', VALUE, false},
+    {"domain", 0, FLAG, true},        {"host", 0, VALUE, true},
+    {"any-host", 0, FLAG, true},      {"include", 0, VALUE, true},
+    {"exclude", 0, VALUE, true},      {"depth", 0, VALUE, true},
+    {"max-pages", 0, VALUE, true},    {"host-pages", 0, VALUE, true},
+    {"follow", 0, VALUE, true},       {"sitemaps", 0, FLAG, true},
+    {"error", 'e', VALUE, true},      {"exact", 0, FLAG, true},
+    {"expect", 'n', VALUE, true},     {"delay", 0, VALUE, true},
+    {"per-host", 0, VALUE, true},     {"per-address", 0, VALUE, true},
+    {"connections", 0, VALUE, true},  {"user-agent", 0, VALUE, true},
+    {"no-robots", 0, FLAG, true},     {"follow-nofollow", 0, FLAG, true},
+    {"retries", 0, VALUE, true},      {"retry-wait", 0, VALUE, true},
+    {"timeout", 0, VALUE, true},      {"max-body", 0, VALUE, true},
+    {"max-url", 0, VALUE, true},      {"max-redirects", 0, VALUE, true},
+    {"allow-private", 0, FLAG, true}, {"engine", 0, VALUE, true},
+    {"resolve", 0, VALUE, true},      {"proxy", 0, VALUE, true},
+    {"insecure", 0, FLAG, true},      {"out", 'o', VALUE, true},
+    {"jsonl", 0, FLAG, true},         {"warc", 0, VALUE, true},
+    {"links", 0, VALUE, true},        {"bodies", 0, VALUE, true},
+    {"json", 0, FLAG, true},          {"progress", 0, FLAG, true},
+    {"quiet", 'q', FLAG, true},       {"redis", 0, VALUE, true},
+    {"lease", 0, VALUE, true},        {"wait", 0, VALUE, true},
 };
 enum { WORDS = sizeof option_words / sizeof *option_words };
 
@@ -123,6 +125,32 @@ static void add_word(words *w, const char *s)
 {
     w->p = kit_grow(w->p, w->n + 1, sizeof *w->p);
     w->p[w->n++] = (char *)(uintptr_t)s;
+}
+
+/* A URL a line; empty lines and what begins with # are not meant. */
+static void read_seeds(words *seeds, const char *path)
+{
+    bool pipe = !strcmp(path, "-");
+    FILE *f = pipe ? stdin : fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    if (!f)
+        kit_die("--seeds %s: %s", path, strerror(errno));
+    for (ssize_t n; (n = getline(&line, &room, f)) >= 0;) {
+        number++;
+        char *s = line + strspn(line, " \t\r\n");
+        if (strlen(line) != (size_t)n)
+            kit_die("%s: line %zu holds a NUL, so it is no URL", path, number);
+        while (n > 0 && strchr(" \t\r\n", line[n - 1]))
+            line[--n] = 0;
+        if (*s && *s != '#')
+            add_word(seeds, strdup(s));
+    }
+    if (ferror(f))
+        kit_die("--seeds %s: %s", path, strerror(errno));
+    free(line);
+    if (!pipe)
+        fclose(f);
 }
 
 static uint64_t count_of(const char *name, const char *s, uint64_t least, uint64_t most)
@@ -218,6 +246,8 @@ static void set_option(config *c, const char *name, const char *v)
         c->dir = v, c->resume = true;
     else if (IS("list"))
         c->dir = v, c->list = true;
+    else if (IS("seeds"))
+        read_seeds(&c->seeds, v);
     else if (IS("domain"))
         c->scope = SCOPE_DOMAIN;
     else if (IS("host"))

@@ -1,6 +1,7 @@
-/* scope.c - hosts in a small table, patterns as extended regular expressions. */
+/* scope.c - hosts in a hash table, patterns as extended regular expressions. */
 #include "scope.h"
 #include "buf.h"
+#include "seen.h"
 
 #include <libpsl.h>
 #include <regex.h>
@@ -14,7 +15,7 @@ struct place {
 
 struct scope {
     const config *c;
-    struct place *places;
+    struct place *places; /* room is 0 or a power of two; free where there is no name */
     size_t count, room;
     regex_t *include, *exclude;
 };
@@ -60,19 +61,40 @@ bool scope_related(const url *a, const url *b)
     return n == m && !memcmp(p, q, n);
 }
 
+/* Where the place is, or would be. There is always a free one. */
+static struct place *find_place(const scope *s, const char *name, size_t len,
+                                uint16_t port)
+{
+    for (uint64_t i = seen_hash_seeded(port, name, len);; i++) {
+        struct place *p = &s->places[i & (s->room - 1)];
+        if (!p->name ||
+            (p->len == len && p->port == port && !memcmp(p->name, name, len)))
+            return p;
+    }
+}
+
+static void double_room(scope *s)
+{
+    scope old = *s;
+    s->room = old.room ? 2 * old.room : 16;
+    s->places = kit_alloc(s->room * sizeof *s->places);
+    for (size_t i = 0; i < old.room; i++)
+        if (old.places[i].name)
+            *find_place(s, old.places[i].name, old.places[i].len, old.places[i].port) =
+                old.places[i];
+    free(old.places);
+}
+
 static void add_place(scope *s, const char *name, size_t len, uint16_t port)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (s->places[i].len == len && s->places[i].port == port &&
-            !memcmp(s->places[i].name, name, len))
-            return;
-    if (s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 16;
-        s->places = kit_grow(s->places, s->room, sizeof *s->places);
-    }
-    char *copy = kit_alloc(len + 1);
-    memcpy(copy, name, len);
-    s->places[s->count++] = (struct place){copy, len, port};
+    if (2 * s->count >= s->room)
+        double_room(s);
+    struct place *p = find_place(s, name, len, port);
+    if (p->name)
+        return;
+    *p = (struct place){kit_alloc(len + 1), len, port};
+    memcpy(p->name, name, len);
+    s->count++;
 }
 
 scope *scope_new(const config *c)
@@ -96,7 +118,7 @@ scope *scope_new(const config *c)
 
 void scope_free(scope *s)
 {
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->room; i++)
         free(s->places[i].name);
     for (size_t i = 0; i < s->c->include.n; i++)
         regfree(&s->include[i]);
@@ -123,23 +145,20 @@ void scope_add(scope *s, const url *u)
     add_place(s, name, len, s->c->scope == SCOPE_DOMAIN ? 0 : place_port(u));
 }
 
-static bool ends_with(const char *p, size_t n, const char *tail, size_t m)
-{
-    return n >= m && !memcmp(p + n - m, tail, m) && (n == m || p[n - m - 1] == '.');
-}
-
 static bool known_place(const scope *s, const url *u)
 {
-    const char *host = u->text + u->host;
-    uint16_t port = place_port(u);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct place *p = &s->places[i];
-        if (p->port == 0 ? ends_with(host, u->host_len, p->name, p->len)
-                         : p->port == port && p->len == u->host_len &&
-                               !memcmp(host, p->name, p->len))
-            return true;
+    const char *host = u->text + u->host, *end = host + u->host_len;
+    if (!s->count)
+        return false;
+    if (s->c->scope != SCOPE_DOMAIN)
+        return find_place(s, host, u->host_len, place_port(u))->name;
+    /* The host may be a domain of ours, or in one. */
+    while (!find_place(s, host, (size_t)(end - host), 0)->name) {
+        host = memchr(host, '.', (size_t)(end - host));
+        if (!host++)
+            return false;
     }
-    return false;
+    return true;
 }
 
 /* The path's segments begin to repeat: the last 4 * k of them (with or without the

@@ -36,6 +36,25 @@ is "$(cut -f1 "$dir/out" | grep -vc "^http://127.0.0.1:$port/")" 0 \
 is "$(report | grep -c 'outside 0')" 1 "and no other was"
 stop_site
 
+start_site --pages 300 --hosts 5
+{ echo "# where to begin"; echo; for h in 1 2 3; do printf '  127.0.0.%s:%s/p/%s.html\r\n' $h "$port" $((h - 1)); done; } >"$dir/seeds"
+$crawl $fast --depth 0 -i "$dir/seeds" "http://127.0.0.4:$port/q?id=3&s=0" | cut -f1 | sort >"$dir/out"
+is "$(sed 's/:[0-9]*//2' "$dir/out" | xargs)" \
+    "http://127.0.0.1/p/0.html http://127.0.0.2/p/1.html http://127.0.0.3/p/2.html http://127.0.0.4/q?id=3&s=0" \
+    "--seeds: the lines of a file, and what stands on the command line"
+$crawl $fast --depth 0 --seeds - <"$dir/seeds" | cut -f1 | sort | cmp -s - <(head -3 "$dir/out")
+ok $? "--seeds -: from standard input"
+$crawl $fast -d "$dir/s" --max-pages 1 --seeds "$dir/seeds" >"$dir/log" 2>&1 && rm "$dir/seeds" &&
+    $crawl --resume "$dir/s" --max-pages 0 --quiet --host-pages 5 >"$dir/log" 2>&1
+is "$($crawl --list "$dir/s" | awk -F'\t' '$2 == 200 { print $1 }' | cut -d: -f2 | sort | uniq -c | xargs)" "5 //127.0.0.1 5 //127.0.0.2 5 //127.0.0.3" \
+    "a resumed crawl knows them and their hosts, whatever became of the file"
+is "$($crawl $fast -i "$dir/none" 2>&1)" "seen crawl: --seeds $dir/none: No such file or directory" \
+    "a file that is not there is named"
+printf 'http://127.0.0.1/\nhttp://127.0.0.1/\0x\n' >"$dir/seeds"
+is "$($crawl $fast -i "$dir/seeds" 2>&1)" "seen crawl: $dir/seeds: line 2 holds a NUL, so it is no URL" \
+    "and a line that cannot be one"
+stop_site
+
 # Pages within three links, by breadth-first search over the formula.
 near=$(perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
     while (defined(my $i = shift @q)) { next if $d{$i} == $max;
