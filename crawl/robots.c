@@ -71,12 +71,17 @@ static void trim(const char **p, size_t *len)
         --*len;
 }
 
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
 /* The next "key: value" from *P on; comments and other lines are passed over. */
 static bool next_line(const char **p, const char *end, line *l)
 {
     while (*p < end) {
         const char *from = *p, *stop = from;
-        while (stop < end && *stop != '\n' && *stop != '\r')
+        while (stop < end && !is_line_end(*stop))
             stop++;
         *p = stop + (stop < end);
         const char *hash = memchr(from, '#', (size_t)(stop - from));
@@ -224,8 +229,10 @@ robots *robots_parse(const char *text, size_t len, const char *agent)
     robots *r = robots_all(true);
     if (!r)
         return NULL;
-    if (len > ROBOTS_LIMIT)
-        len = ROBOTS_LIMIT;
+    /* Half a line may be another rule: "Disallow: /" is the beginning of every one. */
+    if (len >= ROBOTS_LIMIT)
+        for (len = ROBOTS_LIMIT; len && !is_line_end(text[len - 1]);)
+            len--;
     const char *end = text + len, *p = skip_mark(text, end);
     line l;
     bool named = false;

@@ -333,6 +333,13 @@ static void check_robots(void)
     r = robots_parse(b.p, b.len, "seen-crawl");
     ok(!robots_allowed(r, "/last", 5), "500 KiB are read");
     robots_free(r);
+    while (b.len < ROBOTS_LIMIT - 11)
+        buf_text(&b, "\n");
+    buf_text(&b, "Disallow: /secret\n");
+    r = robots_parse(b.p, ROBOTS_LIMIT, "seen-crawl");
+    ok(robots_allowed(r, "/page", 5) && !robots_allowed(r, "/last", 5),
+       "a line that the limit cuts in two is no rule");
+    robots_free(r);
     b.len = 0;
     buf_text(&b, "User-agent: *\nDisallow: /");
     for (int i = 0; i < 2000; i++)
