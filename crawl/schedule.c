@@ -3,6 +3,7 @@
  * A host is asked again only when its delay has passed since its last answer, and by
  * no more connections than allowed. What one host does never holds up another. */
 #include "crawler.h"
+#include "sitemap.h"
 
 /* ---- jobs ----------------------------------------------------------------------- */
 
@@ -199,7 +200,7 @@ static void turn(crawler *c, host *h)
     fetch_clear(&j->f);
     j->f.follow = false;
     j->f.all_types = (j->kind & GROUP_SITEMAPS) != 0;
-    j->f.limit = c->c->max_body;
+    j->f.limit = j->f.all_types ? SITEMAP_LIMIT : c->c->max_body;
     j->f.done = answer_page;
     begin(c, h, j);
 }

@@ -92,12 +92,14 @@ static long read_xml(const char *p, const char *end,
     return n;
 }
 
-static long read_lines(const char *p, const char *end,
+static long read_lines(const char *p, const char *end, bool cut,
                        void (*found)(void *, const char *, size_t, bool), void *ctx)
 {
     long n = 0;
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (!stop && cut) /* half an address is another one */
+            break;
         if (!stop)
             stop = end;
         n += report((html_span){p, (size_t)(stop - p)}, true, false, found, ctx);
@@ -150,8 +152,9 @@ long sitemap_read(const char *text, size_t len,
         p += 3;
     while (p < end && (unsigned char)*p <= ' ')
         p++;
-    long n = p < end && *p == '<' ? read_xml(p, end, found, ctx)
-                                  : read_lines(p, end, found, ctx);
+    long n = p < end && *p == '<'
+                 ? read_xml(p, end, found, ctx)
+                 : read_lines(p, end, len >= SITEMAP_LIMIT, found, ctx);
     free(owned);
     return n;
 }

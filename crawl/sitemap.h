@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SITEMAP_LIMIT (50 << 20) /* bytes unpacked, as the protocol says */
+#define SITEMAP_LIMIT (50 << 20) /* bytes, unpacked, as the protocol says */
 
 /* Calls FOUND for each address, decoded but not resolved; NESTED if it is itself a
  * sitemap. Returns how many, or -1 if the gzip data is broken from the start. */

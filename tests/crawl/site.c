@@ -140,6 +140,7 @@ static struct odd {
     {"/sm/1", 0, false, 0}, /* in the sitemap only */
     {"/sm/2&x", 0, false, 0},
     {"/sm/nested", 0, false, 0}, /* in one that an index names */
+    {"/sm/late", 0, false, 0},   /* behind more bytes than a page may have */
 };
 enum { ODD = sizeof odd / sizeof *odd, CHAIN = 11 };
 static unsigned chain_asked[64];
@@ -481,12 +482,15 @@ static bool put_sitemap(conn *c, const char *p)
             "<sitemap><loc> http://127.0.0.1:%u/sitemap2.xml.gz </loc></sitemap>"
             "</sitemapindex>",
             port, port);
-    else if (!strcmp(p, "/sitemap1.xml"))
+    else if (!strcmp(p, "/sitemap1.xml")) {
         say(&t,
             "<urlset><url><loc>http://127.0.0.1:%u/sm/1</loc></url><url><loc>"
-            "<![CDATA[http://127.0.0.1:%u/sm/2&x]]></loc></url></urlset>",
+            "<![CDATA[http://127.0.0.1:%u/sm/2&x]]></loc></url>",
             port, port);
-    else if (!strcmp(p, "/sitemap2.xml.gz")) {
+        for (int i = 0; i < 3 << 10; i++)
+            say(&t, "%1024s", "\n");
+        say(&t, "<url><loc>http://127.0.0.1:%u/sm/late</loc></url></urlset>", port);
+    } else if (!strcmp(p, "/sitemap2.xml.gz")) {
         text x = {0};
         say(&x, "<urlset><url><loc>http://127.0.0.1:%u/sm/nested</loc></url></urlset>",
             port);
