@@ -55,6 +55,9 @@ LIBSEEN = $(BUILD)/libseen.a
 LIBSEEN_SO = $(BUILD)/libseen.so.$(SOVERSION)
 LIB_LIBS = -lm -lpthread
 ALL = $(LIBSEEN) $(LIBSEEN_SO) $(BUILD)/libseen.so $(BUILD)/seen.pc
+# A pkg-config file for each library; PC_LIBS_name, PC_REQUIRES_name: what else to link.
+INSTALL_PC = $(BUILD)/seen.pc
+PC_WHAT_seen = Have I seen this before? Bloom filters and what came after them
 
 # ---- command: cli/ is the seen command, kit/ what the programs share ------------
 KIT_SRC := $(sort $(wildcard kit/*.c))
@@ -106,9 +109,11 @@ $(BUILD)/libseen.so: $(LIBSEEN_SO)
 
 # Made again when another PREFIX is given than last time: `make` and then
 # `make install PREFIX=...` is the usual way.
-$(BUILD)/seen.pc: seen.pc.in include/seen.h $(BUILD)/prefix
+$(BUILD)/%.pc: pkgconfig.in include/seen.h $(BUILD)/prefix
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$*|' \
+	    -e 's|@WHAT@|$(PC_WHAT_$*)|' -e 's|@REQUIRES@|$(PC_REQUIRES_$*)|' \
+	    -e 's|@LIBS@|$(PC_LIBS_$*)|' $< > $@
 
 .PHONY: FORCE
 $(BUILD)/prefix: FORCE
@@ -163,7 +168,7 @@ install: all
 	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so
 	install -m 644 include/seen.h include/seen_redis.h $(INSTALL_INC) $(INCDIR)
-	install -m 644 $(BUILD)/seen.pc $(LIBDIR)/pkgconfig
+	install -m 644 $(INSTALL_PC) $(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)
 

@@ -38,6 +38,11 @@ ALL += $(BUILD)/examples/guard_sqlite
 endif
 endif
 INSTALL_INC += guard/seen_guard.h
+ALL += $(BUILD)/seen_guard.pc
+INSTALL_PC += $(BUILD)/seen_guard.pc
+PC_WHAT_seen_guard = Filter, cache, database: a guard against cache penetration
+PC_REQUIRES_seen_guard = seen
+PC_LIBS_seen_guard = $(strip $(GUARD_LIBS))
 
 $(LIBSEEN_GUARD): $(GUARD_OBJ)
 	@rm -f $@

@@ -62,6 +62,10 @@ strict="-pedantic -Wall -Wextra -Werror"
 check "C, shared" "gcc -std=c11 $strict -o $t/c $t/user.c \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
 check "C++, shared" "g++ -std=c++11 $strict -o $t/cc $t/user.cc \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
 check "C, static" "gcc -static -o $t/s $t/user.c \$(pkg-config --static --cflags --libs seen) && $t/s"
+for e in leveldb_absent:seen_leveldb guard_sqlite:seen_guard; do
+    [ ! -f "$p/lib/pkgconfig/${e#*:}.pc" ] || check "examples/${e%:*}.c with ${e#*:}.pc" \
+        "gcc -o $t/e examples/${e%:*}.c \$(pkg-config --cflags --libs ${e#*:}) -lm"
+done
 for h in "$p"/include/*.h; do
     check "${h##*/} compiles alone, in strict C11 and C++11" \
         "echo '#include <${h##*/}>' >$t/h.c && gcc -std=c11 $strict -fsyntax-only -I$p/include $t/h.c && g++ -std=c++11 $strict -fsyntax-only -x c++ -I$p/include $t/h.c"
