@@ -129,14 +129,16 @@ static double backoff(crawler *c, unsigned attempts)
 static bool try_again(crawler *c, job *j)
 {
     fetch *f = &j->f;
-    if (!is_transient(f) || j->attempts > c->c->retries || j->h->dead ||
-        j->h->front_count >= RETRIES_WAITING)
-        return false;
-    double wait = backoff(c, j->attempts);
-    if (f->retry_after > wait)
-        wait = f->retry_after < c->c->max_wait ? f->retry_after : c->c->max_wait;
     /* "Too many" and "not now" are said for the whole host. */
-    if (f->outcome == OUT_OK && (f->status == 429 || f->status == 503))
+    bool whole = f->outcome == OUT_OK && (f->status == 429 || f->status == 503);
+    if (!is_transient(f) || j->attempts > c->c->retries || j->h->dead ||
+        j->h->front_count >= RETRIES_WAITING) {
+        if (whole)
+            crawler_wait(c, j->h, fetch_wait(f, 0));
+        return false;
+    }
+    double wait = fetch_wait(f, backoff(c, j->attempts));
+    if (whole)
         crawler_wait(c, j->h, wait);
     j->not_before = c->now + (uint64_t)(wait * 1000);
     c->s.retries++;
@@ -212,10 +214,7 @@ void answer_robots(fetch *f)
     if ((busy || (failed && f->outcome != OUT_PRIVATE && f->outcome != OUT_TLS)) &&
         h->robots_tries < c->c->retries) {
         h->robots_tries++;
-        double wait = backoff(c, h->robots_tries);
-        if (f->retry_after > wait)
-            wait = f->retry_after < c->c->max_wait ? f->retry_after : c->c->max_wait;
-        crawler_wait(c, h, wait);
+        crawler_wait(c, h, fetch_wait(f, backoff(c, h->robots_tries)));
         c->s.retries++;
     } else {
         robots_free(h->robots);

@@ -128,6 +128,13 @@ void fetch_read_head(fetch *f, const char *product)
         f->decoded = true;
 }
 
+double fetch_wait(const fetch *f, double ours)
+{
+    enum { MOST = 3600 };
+    double theirs = f->retry_after < MOST ? f->retry_after : MOST;
+    return theirs > ours ? theirs : ours;
+}
+
 bool fetch_is_html(const char *type)
 {
     return !strcmp(type, "text/html") || !strcmp(type, "application/xhtml+xml") ||

@@ -58,6 +58,10 @@ void fetch_read_head(fetch *f, const char *product);
  * 0 at first, lets further fields of that name be found. */
 const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *from);
 
+/* Seconds until the next question: OURS, or what the answer asked for if that is more,
+ * but not more than an hour. */
+double fetch_wait(const fetch *f, double ours);
+
 /* Whether pages of this type hold links we can read. */
 bool fetch_is_html(const char *type);
 

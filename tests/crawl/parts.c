@@ -2,6 +2,7 @@
 #include "addr.h"
 #include "backlog.h"
 #include "charset.h"
+#include "fetch.h"
 #include "frontier.h"
 #include "page.h"
 #include "robots.h"
@@ -220,6 +221,34 @@ static const struct {
     {"text/html; charset=utf-16le", "", "/?\xc3\xa9", "/?\xc3\xa9"},
     {NULL, "", "/?\xc3\xa9", "/?\xc3\xa9"},
 };
+
+static void check_waits(void)
+{
+    static const struct {
+        const char *said;
+        double ours, wait;
+    } cases[] = {{"", 2, 2},
+                 {"Retry-After: 5", 2, 5},
+                 {"Retry-After: 1", 2, 2},
+                 {"Retry-After: 0", 0, 0},
+                 {"retry-after: 1800", 2, 1800},
+                 {"Retry-After: 90000", 2, 3600},
+                 {"Retry-After: soon", 2, 2},
+                 {"Retry-After: -5", 2, 2},
+                 {"Retry-After: Fri, 31 Dec 2100 23:59:59 GMT", 2, 3600},
+                 {"Retry-After: Fri, 31 Dec 1999 23:59:59 GMT", 2, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fetch f = {0};
+        fetch_clear(&f);
+        buf_text(&f.head, "HTTP/1.1 503 Busy\r\n");
+        buf_text(&f.head, cases[i].said);
+        buf_text(&f.head, "\r\n\r\n");
+        fetch_read_head(&f, "seen-crawl");
+        ok(fetch_wait(&f, cases[i].ours) == cases[i].wait,
+           "%g seconds of ours and '%s'", cases[i].ours, cases[i].said);
+        fetch_free(&f);
+    }
+}
 
 static void check_encodings(void)
 {
@@ -647,6 +676,7 @@ int main(void)
     check_pages();
     check_robots_tags();
     check_encodings();
+    check_waits();
     check_robots();
     check_sitemaps();
     check_addresses();
