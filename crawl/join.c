@@ -35,9 +35,9 @@ static void agree(crawler *c, redis_state *s, const char *meta)
         strcmp(reply->element[4]->str, "1"))
         kit_die("%s in Redis is not a crawl of this version", meta);
     snprintf(s->mode, sizeof s->mode, "%s", reply->element[0]->str);
-    snprintf(s->cap, sizeof s->cap, "%s", reply->element[1]->str);
-    snprintf(s->err, sizeof s->err, "%s", reply->element[2]->str);
-    s->seed = strtoull(reply->element[3]->str, NULL, 10);
+    snprintf(s->cap, sizeof s->cap, "%s", reply_text(reply->element[1]));
+    snprintf(s->err, sizeof s->err, "%s", reply_text(reply->element[2]));
+    s->seed = strtoull(reply_text(reply->element[3]), NULL, 10);
     c->c->error = strtod(s->err, NULL);
     c->c->exact = !strcmp(s->mode, "set");
     requests_free(&r, 1);
@@ -59,7 +59,7 @@ static void share_seeds(crawler *c, redis_state *s, const char *key)
     c->c->seeds.n = 0;
     c->c->seeds.p = kit_grow(c->c->seeds.p, reply->elements, sizeof *c->c->seeds.p);
     for (size_t i = 0; i < reply->elements; i++)
-        c->c->seeds.p[c->c->seeds.n++] = strdup(reply->element[i]->str);
+        c->c->seeds.p[c->c->seeds.n++] = strdup(reply_text(reply->element[i]));
     requests_free(&r, 1);
 }
 

@@ -124,9 +124,11 @@ static void take_claim(crawler *c, const redisReply *row)
     redis_state *s = state(c);
     char text[URL_ROOM], out[URL_ROOM];
     url u;
-    int n = snprintf(text, sizeof text, "%s/", row->element[0]->str);
-    if (url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
-        kit_die("Redis holds a host that is none: %s", row->element[0]->str);
+    const char *origin = reply_text(row->elements ? row->element[0] : NULL);
+    int n = snprintf(text, sizeof text, "%s/", origin);
+    if (n >= (int)sizeof text ||
+        url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
+        kit_die("Redis holds a host that is none: %s", origin);
     host *h = hosts_get(&c->hosts, &u);
     if (h->lease)
         return; /* ours already: a claim that ran twice; it comes back in time */
@@ -135,7 +137,7 @@ static void take_claim(crawler *c, const redisReply *row)
     e->count = row->elements - 1;
     e->items = kit_alloc(e->count * sizeof *e->items);
     for (size_t i = 0; i < e->count; i++)
-        e->items[i] = strdup(row->element[i + 1]->str);
+        e->items[i] = strdup(reply_text(row->element[i + 1]));
     e->list = s->leases;
     s->leases = e;
     h->lease = e;

@@ -17,7 +17,7 @@ static void find_owners(redis_state *s)
         const redisReply *row = r.reply->element[i];
         if (row->elements < 3 || row->element[2]->elements < 3)
             continue;
-        const char *id = row->element[2]->element[2]->str;
+        const char *id = reply_text(row->element[2]->element[2]);
         for (unsigned k = 0; k < SHARDS; k++)
             if (s->slot[k] >= row->element[0]->integer &&
                 s->slot[k] <= row->element[1]->integer)

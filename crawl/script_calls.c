@@ -30,6 +30,14 @@ void reply_check(const request *r)
         kit_die("Redis: %s", r->reply->str);
 }
 
+const char *reply_text(const redisReply *r)
+{
+    if (!r || r->type != REDIS_REPLY_STRING || strlen(r->str) != r->len)
+        kit_die("Redis: the answer holds no text where one belongs: is another program "
+                "writing to the keys of this crawl?");
+    return r->str;
+}
+
 void script_start(redis_state *s, request *r, unsigned shard, int script, size_t args)
 {
     memset(r, 0, sizeof *r);
@@ -99,7 +107,7 @@ void shards_open(redis_state *s)
         redisReply *reply =
             shards_command(s, &r, s->prefix[0], 3, "SCRIPT", "LOAD", script_text[i]);
         reply_check(&r);
-        snprintf(s->sha[i], sizeof s->sha[i], "%s", reply->str);
+        snprintf(s->sha[i], sizeof s->sha[i], "%s", reply_text(reply));
         requests_free(&r, 1);
     }
 }
@@ -120,8 +128,13 @@ static void keep_refused(redis_state *s, const outbox *b, size_t first,
                          const redisReply *reply)
 {
     const uint32_t *number = (const uint32_t *)b->pages.p + first;
-    for (size_t i = 0; i < reply->elements; i++)
-        buf_add(&s->refused, number + reply->element[i]->integer, sizeof *number);
+    size_t pages = b->pages.len / sizeof *number - first;
+    for (size_t i = 0; i < reply->elements; i++) {
+        const redisReply *e = reply->element[i];
+        if (e->type != REDIS_REPLY_INTEGER || (uint64_t)e->integer >= pages)
+            kit_die("the server refuses a page that it was not told of");
+        buf_add(&s->refused, number + e->integer, sizeof *number);
+    }
 }
 
 void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *head,

@@ -72,6 +72,10 @@ start_redis
 one=$p
 four_workers "redis://127.0.0.1:$one/plain" "one Redis, bitmaps"
 is "$(redis-cli -p "$one" hget seen:plain:crawl mode)" bitmap "without a module: plain bitmaps"
+redis-cli -p "$one" hdel seen:plain:crawl cap >/dev/null
+"$crawl" --quiet --redis "redis://127.0.0.1:$one/plain" >"$dir/log" 2>&1
+is "$? $(cut -c1-60 "$dir/log")" "2 seen crawl: Redis: the answer holds no text where one belong" \
+    "keys that somebody else has changed are an error"
 four_workers "redis://127.0.0.1:$one/exact" "one Redis, fingerprints" --exact
 
 # Stopped cleanly, a worker gives back what it had: the next one begins at once.
