@@ -106,10 +106,10 @@ static html_span label_of_meta(const char *page, size_t len)
     while (html_next(&h, &t)) {
         if (t.name != HTML_META)
             continue;
-        if (html_attr(&t, "charset", &label))
+        if (html_attr(&t, HTML_CHARSET, &label))
             return label;
-        if (html_attr(&t, "http-equiv", &v) && html_is(v, "content-type") &&
-            html_attr(&t, "content", &v) && (label = label_in(v)).len)
+        if (html_attr(&t, HTML_HTTP_EQUIV, &v) && html_is(v, "content-type") &&
+            html_attr(&t, HTML_CONTENT, &v) && (label = label_in(v)).len)
             return label;
     }
     return (html_span){page, 0};

@@ -31,6 +31,22 @@ static const uint8_t ends_name[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'
 static const uint8_t ends_value[256] = {
     ['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1, [' '] = 1, ['>'] = 1};
 
+/* Which attribute NAME is; HTML_ATTRS if nobody asks for it. */
+static int attr_of(html_span name)
+{
+    static const html_span names[HTML_ATTRS] = {
+        [HTML_HREF] = {"href", 4},       [HTML_SRC] = {"src", 3},
+        [HTML_REL] = {"rel", 3},         [HTML_NAME] = {"name", 4},
+        [HTML_CONTENT] = {"content", 7}, [HTML_HTTP_EQUIV] = {"http-equiv", 10},
+        [HTML_CHARSET] = {"charset", 7},
+    };
+    int i = 0;
+    while (i < HTML_ATTRS &&
+           (names[i].len != name.len || strncasecmp(names[i].p, name.p, name.len)))
+        i++;
+    return i;
+}
+
 /* Walks the attributes from P to behind the tag's '>'. Keeps them in TAG unless it
  * is NULL. Returns NULL if the page ends first: then there is no tag. */
 static const char *walk_attrs(const char *p, const char *end, html_tag *tag)
@@ -68,10 +84,9 @@ static const char *walk_attrs(const char *p, const char *end, html_tag *tag)
                 value.len = (size_t)(p - value.p);
             }
         }
-        if (tag && tag->attrs < HTML_ATTRS) {
-            tag->attr[tag->attrs].name = name;
-            tag->attr[tag->attrs++].value = value;
-        }
+        int a = tag ? attr_of(name) : HTML_ATTRS;
+        if (a < HTML_ATTRS && !tag->attr[a].p)
+            tag->attr[a] = value;
     }
 }
 
@@ -205,7 +220,7 @@ bool html_next(html *h, html_tag *tag)
             q++;
         int k = closing ? -1 : find_known(name, (size_t)(q - name));
         bool wanted = k >= 0 && known[k].tag != HTML_OTHER;
-        tag->attrs = 0;
+        memset(tag->attr, 0, sizeof tag->attr);
         if (!(p = walk_attrs(q, end, wanted ? tag : NULL)))
             break;
         if (k >= 0 && known[k].then == RAW)
@@ -223,15 +238,12 @@ bool html_next(html *h, html_tag *tag)
     return false;
 }
 
-bool html_attr(const html_tag *tag, const char *name, html_span *value)
+bool html_attr(const html_tag *tag, enum html_attr_name name, html_span *value)
 {
-    size_t n = strlen(name);
-    for (int i = 0; i < tag->attrs; i++)
-        if (tag->attr[i].name.len == n && !strncasecmp(tag->attr[i].name.p, name, n)) {
-            *value = tag->attr[i].value;
-            return true;
-        }
-    return false;
+    if (!tag->attr[name].p)
+        return false;
+    *value = tag->attr[name];
+    return true;
 }
 
 bool html_is(html_span v, const char *word)

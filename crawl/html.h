@@ -29,14 +29,21 @@ typedef struct html_span {
     size_t len;
 } html_span;
 
-#define HTML_ATTRS 16 /* of one tag; further ones are passed over */
+/* The attributes a crawler asks for; others are passed over, however many there are. */
+enum html_attr_name {
+    HTML_HREF,
+    HTML_SRC,
+    HTML_REL,
+    HTML_NAME,
+    HTML_CONTENT,
+    HTML_HTTP_EQUIV,
+    HTML_CHARSET,
+    HTML_ATTRS
+};
 
 typedef struct html_tag {
-    int name; /* enum html_tag_name, never HTML_OTHER */
-    int attrs;
-    struct {
-        html_span name, value;
-    } attr[HTML_ATTRS];
+    int name;                   /* enum html_tag_name, never HTML_OTHER */
+    html_span attr[HTML_ATTRS]; /* their values; p is NULL where there is none */
 } html_tag;
 
 typedef struct html {
@@ -48,9 +55,8 @@ void html_begin(html *h, const char *page, size_t len);
 /* The next start tag out of enum html_tag_name; false at the end of the page. */
 bool html_next(html *h, html_tag *tag);
 
-/* The value of the attribute NAME (small letters): the first one counts. False if
- * there is none. */
-bool html_attr(const html_tag *tag, const char *name, html_span *value);
+/* The value of an attribute: the first one counts. False if there is none. */
+bool html_attr(const html_tag *tag, enum html_attr_name name, html_span *value);
 
 /* Decodes the character references of an attribute's value into OUT, which has room
  * for 2 * len + 4 bytes, as UTF-8. Returns the length. */

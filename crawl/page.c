@@ -128,12 +128,12 @@ html_span page_refresh(const char *value, size_t len)
 static bool read_meta(page *pg, const html_tag *t, unsigned wanted, const char *agent)
 {
     html_span name, content;
-    if (!html_attr(t, "content", &content))
+    if (!html_attr(t, HTML_CONTENT, &content))
         return true;
-    if (html_attr(t, "name", &name) &&
+    if (html_attr(t, HTML_NAME, &name) &&
         (html_is(name, "robots") || (*agent && html_is(name, agent))))
         read_wishes(content, agent, &pg->nofollow, &pg->noindex);
-    if ((wanted & PAGE_REFRESH) && html_attr(t, "http-equiv", &name) &&
+    if ((wanted & PAGE_REFRESH) && html_attr(t, HTML_HTTP_EQUIV, &name) &&
         html_is(name, "refresh")) {
         html_span target = page_refresh(content.p, content.len);
         return !target.len || add_link(pg, target, PAGE_REFRESH, false);
@@ -160,19 +160,19 @@ static bool read_tag(page *pg, const html_tag *t, unsigned wanted, const char *a
     case HTML_META:
         return read_meta(pg, t, wanted, agent);
     case HTML_BASE:
-        if (pg->has_base || !html_attr(t, "href", &href))
+        if (pg->has_base || !html_attr(t, HTML_HREF, &href))
             return true;
         pg->has_base = true;
         return keep_text(pg, href, &pg->base_at, &pg->base_len);
     case HTML_FRAME:
     case HTML_IFRAME:
-        if (!(wanted & PAGE_FRAME) || !html_attr(t, "src", &href))
+        if (!(wanted & PAGE_FRAME) || !html_attr(t, HTML_SRC, &href))
             return true;
         return add_link(pg, href, PAGE_FRAME, false);
     default:
-        if (!html_attr(t, "href", &href))
+        if (!html_attr(t, HTML_HREF, &href))
             return true;
-        html_attr(t, "rel", &rel);
+        html_attr(t, HTML_REL, &rel);
         kind = t->name == HTML_A      ? PAGE_A
                : t->name == HTML_AREA ? PAGE_AREA
                                       : rel_kind(rel);

@@ -140,6 +140,16 @@ static void check_pages(void)
     s = "<meta name=seen-crawl content=none><meta name=otherbot content=nofollow>";
     page_read(&pg, s, strlen(s), 127, "seen-crawl");
     ok(pg.nofollow && pg.noindex, "meta may speak to us by name");
+    buf many = {0};
+    buf_text(&many, "<a");
+    for (int i = 0; i < 100; i++)
+        buf_text(&many, " data-x=y rel=x");
+    buf_text(&many, " HREF=/late rel=nofollow href=/later><a hre=/a hreff=/b>");
+    page_read(&pg, many.p, many.len, 127, "seen-crawl");
+    ok(pg.count == 1 && pg.links[0].len == 5 && !pg.links[0].nofollow,
+       "an address behind any number of attributes is found; the first of equals "
+       "counts");
+    free(many.p);
     s = "<meta name=otherbot content=none>";
     page_read(&pg, s, strlen(s), 127, "seen-crawl");
     ok(!pg.nofollow && !pg.noindex, "what is said to others is not for us");
