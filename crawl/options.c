@@ -414,12 +414,13 @@ static void walk(config *c, int argc, char **argv, bool find)
 
 static void read_saved(config *c)
 {
-    char path[4096], line[8192];
+    char path[4096], *line = NULL;
+    size_t room = 0;
     snprintf(path, sizeof path, "%s/options", c->dir);
     FILE *f = fopen(path, "re");
     if (!f)
         kit_die("%s holds no crawl: %s: %s", c->dir, path, strerror(errno));
-    while (fgets(line, sizeof line, f)) {
+    while (getline(&line, &room, f) >= 0) {
         line[strcspn(line, "\n")] = 0;
         char *tab = strchr(line, '\t');
         if (!tab)
@@ -434,6 +435,7 @@ static void read_saved(config *c)
             kit_die("%s: '%s' is no option of this version", path, line);
         take_option(c, o, o->takes == VALUE ? strdup(tab + 1) : NULL);
     }
+    free(line);
     fclose(f);
 }
 

@@ -96,6 +96,10 @@ is "$? $(grep -c 'holds a crawl already' "$dir/err")" "2 1" "a second crawl in o
 is "$(cat "$dir/t/options")" "$before" "and the first one's options stay"
 $crawl --resume "$dir/none" 2>"$dir/err"
 is $? 2 "resuming nothing is refused"
+long=$(printf '%020000d' 0)
+$crawl $fast --max-pages 5 --include "($long|/)" --dir "$dir/l" "http://127.0.0.1:$port/p/0.html"
+$crawl --resume "$dir/l" --max-pages 100
+is "$? $($crawl --list "$dir/l" | wc -l)" "0 40" "options of any length are found again"
 stop_site
 
 # Ctrl-C.
