@@ -54,14 +54,14 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "gen") == 0) {
         kit_sample s = {.state = 42, .repeats = 0.3};
         char line[128];
-        for (long n = atol(argv[2]); n > 0; n--)
+        for (long n = (long)strtod(argv[2], NULL); n > 0; n--)
             fwrite(line, 1, kit_sample_line(&s, line), stdout);
         return fflush(stdout) ? 2 : 0;
     }
     if (argc > 2 && strcmp(argv[1], "run") == 0)
         return measure(argv + 2);
     if (argc == 3 && strcmp(argv[1], "ints") == 0) {
-        for (uint64_t i = 0, n = strtoull(argv[2], NULL, 10); i < n; i++)
+        for (uint64_t i = 0, n = (uint64_t)strtod(argv[2], NULL); i < n; i++)
             printf("%llu\n", 1 + (unsigned long long)(kit_mix(i) % 1000000000));
         return fflush(stdout) ? 2 : 0;
     }
