@@ -24,17 +24,24 @@ static uint64_t fnv_next(const sn_foreign *f, sn_state *s, uint32_t i)
 
 SN_PROBES(fnv, fnv_start, fnv_next)
 
-static int fnv_open(sn_foreign *f, const seen_params *params)
+static int fnv_check(const seen_params *params)
 {
     if (!params->bits || !params->probes)
         return sn_fail(SEEN_EINVAL, "fnv-split needs m and k");
+    return sn_check_km(params->probes, params->bits);
+}
+
+static int fnv_open(sn_foreign *f, const seen_params *params)
+{
+    int rc = fnv_check(params);
     f->rule = SN_RULE_FNV_SPLIT;
-    return sn_raw_open(f, params, params->bits, params->probes, false, false);
+    return rc < 0 ? rc
+                  : sn_raw_open(f, params, params->bits, params->probes, false, false);
 }
 
 static int fnv_create(sn_foreign *f, const seen_params *params)
 {
-    int rc = sn_check_km(params->probes, params->bits);
+    int rc = fnv_check(params);
     if (rc == SEEN_OK)
         rc = sn_foreign_room(f, sn_bytes_of(params->bits));
     return rc < 0 ? rc : fnv_open(f, params);

@@ -93,8 +93,11 @@ static double lines_for(uint32_t k, double n, double p)
 static int shape_for(sn_shape *s, double n, double p)
 {
     double best = 0;
+    if (s->k > SN_LINE_KMAX)
+        return sn_fail(SEEN_ETOOBIG, "a line filter has at most %d probes, not %u",
+                       SN_LINE_KMAX, s->k);
     if (s->k) {
-        best = s->k <= SN_LINE_KMAX ? lines_for(s->k, n, p) : 0;
+        best = lines_for(s->k, n, p);
     } else {
         /* The size as a function of k has one valley, near 0.9 log2(1/p). */
         int guess = p > 0 ? (int)(-log2(p) * 0.9 + 0.5) : SN_LINE_KMAX;
