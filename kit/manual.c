@@ -59,8 +59,7 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
     }
     fprintf(to, "\n");
     fill(to, c->about, 0, 0);
-    if (c->options && c->options->key)
-        fprintf(to, "\nOptions:\n");
+    fprintf(to, "\nOptions:\n");
     for (const kit_option *o = c->options; o && o->key; o++) {
         int at = 2;
         fprintf(to, "  ");

@@ -19,6 +19,8 @@ mkdir run && cd run && fixtures && cd ..
 for c in $(seen help --list); do
     page=$build/man/seen-$c.1
     ok "seen $c --help" sh -c "seen $c --help | grep -q '^Usage: seen $c'"
+    ok "seen $c --help: --help stands among the options" sh -c \
+        "seen $c --help | sed -n '/^Options:/,\$p' | grep -q '^ *--help '"
     ok "man page of seen $c" grep -q '^.SH NAME' "$page"
     seen "$c" --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | grep -v '^help$' |
         sort >help.options
