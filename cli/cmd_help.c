@@ -146,6 +146,8 @@ static int help_main(const kit_command *self, int argc, char **argv)
     for (size_t i = 0; p.at < argc && commands[i]; i++)
         if (strcmp(argv[p.at], commands[i]->name) == 0)
             c = commands[i];
+    if (p.at < argc && !c && !form)
+        run_other(argv[p.at], (char *[]){"seen", argv[p.at], "--help", NULL});
     if (p.at < argc && !c)
         kit_die("no command '%s' (try 'seen --help')", argv[p.at]);
     char program[64];

@@ -15,4 +15,8 @@ extern const kit_command *const commands[];
 
 /* The list of commands, as `seen --help` prints it. */
 void overview(FILE *to);
+
+/* Becomes the program seen-WORD, beside this one or in PATH: `seen crawl`. ARGV[1] is
+ * WORD, its arguments follow. Returns if there is none. */
+void run_other(const char *word, char **argv);
 #endif

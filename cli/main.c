@@ -60,8 +60,7 @@ static int run(const kit_command *c, int argc, char **argv)
     return c->run(c, argc, argv);
 }
 
-/* `seen WORD` is also the program seen-WORD, beside this one or in PATH: seen crawl. */
-static void run_other(const char *word, char **argv)
+void run_other(const char *word, char **argv)
 {
     char path[4096], name[80];
     if (strchr(word, '/') ||

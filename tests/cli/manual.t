@@ -15,6 +15,10 @@ fixtures() {
     seen uniq -s visited.seen urls.txt >/dev/null
     seen new --seed 3 -n 1000 east.seen && cp east.seen west.seen
 }
+if [ -x "$build/seen-crawl" ]; then
+    same "seen help crawl is that of the other program" "$(seen crawl --help)" "$(seen help crawl)"
+fi
+fails "seen help of no command" 2 "no command 'nosuch'" seen help nosuch
 mkdir run && cd run && fixtures && cd ..
 for c in $(seen help --list); do
     page=$build/man/seen-$c.1
