@@ -158,6 +158,7 @@ static int footer_walk(search *s)
     const uint8_t *end = f->file + f->len - 8;
     sn_thrift t = {end - size, end, false, 0};
     uint32_t id = 0;
+    uint64_t groups = 0;
     for (int type; (type = sn_thrift_field(&t, &id)) > 0;) {
         int inner;
         if (id != 4 || type != SN_T_LIST) {
@@ -167,6 +168,7 @@ static int footer_walk(search *s)
         uint64_t n = sn_thrift_list(&t, &inner);
         for (uint64_t i = 0; i < n && !t.bad; i++)
             group_read(&t, s, i);
+        groups = n;
     }
     if (t.bad)
         return sn_fail(SEEN_EFORMAT, "the footer is not a Thrift structure");
@@ -174,6 +176,9 @@ static int footer_walk(search *s)
         return sn_fail(SEEN_EINVAL, "which column? filters exist for %s", s->others);
     if (s->rc < 0)
         return s->rc;
+    if (s->row_group && (uint64_t)s->row_group > groups)
+        return sn_fail(SEEN_EINVAL, "row group %d of a file with %llu", s->row_group,
+                       (unsigned long long)groups);
     if (!s->hits)
         return sn_fail(SEEN_EFORMAT, "no filter%s%s; filters exist for %s",
                        s->want ? " for column " : " in the file",

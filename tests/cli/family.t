@@ -52,6 +52,14 @@ seen merge -o both.seen small.seen large.seen
 same "sets of different sizes merge" "900 0" \
     "$(seq 1 900 | seen has -c both.seen) $(seq 901 2000 | seen has -c both.seen)"
 
+# A file that was being written in place: its checksums are those of the last flush.
+cp set.seen open.seen
+printf '\001' | dd of=open.seen bs=1 seek=76 conv=notrunc 2>/dev/null
+seen verify set.seen open.seen >out
+same "verify: nothing vouches for a file that is open" 1 $?
+ok "and it says so" grep -q '^open.seen: cannot be told' out
+ok "which is not what it says of others" grep -q '^set.seen: good' out
+
 # Info as JSON is JSON.
 ok "info --json is JSON" sh -c 'seen info --json set.seen | perl -MJSON::PP -0ne "decode_json(\$_)"'
 ok "info --json of several is JSON" sh -c 'seen info --json set.seen small.seen |

@@ -177,6 +177,10 @@ static void parquet_groups(void)
     ok(seen_open_foreign(file, NULL, &p, 0, &f) == SEEN_EFORMAT &&
            strstr(seen_reason(), "no filter"),
        "a column without: %s", seen_reason());
+    p = (seen_params){.row_group = 99};
+    ok(seen_open_foreign(file, NULL, &p, 0, &f) == SEEN_EINVAL &&
+           strstr(seen_reason(), "row group 99"),
+       "a row group too far: %s", seen_reason());
     p = (seen_params){.column = "a.b"};
     ok(seen_open_foreign(file, "parquet-file", &p, 0, &f) == 0 &&
            seen_has_str(f, "t7") && seen_has_str(f, "u7"),
