@@ -37,9 +37,6 @@ static seen_spec filter_in(uint64_t memory, uint64_t keys)
 
 seen_spec budget_spec(uint64_t memory, uint64_t keys)
 {
-    if (memory < 4096)
-        kit_die("--memory: %llu bytes are too few, 4096 is the least",
-                (unsigned long long)memory);
     if (!keys || keys <= memory / BUCKET * BUCKET_KEYS)
         return (seen_spec){.kind = SEEN_SET, .keys = first_keys(memory)};
     return filter_in(memory, keys);

@@ -22,7 +22,7 @@ enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST, OPT_PRINT_FIRST };
 
 /* A set that begins with this many doubles through powers of two, which waste least of
  * a last huge page. */
-enum { FIRST_KEYS = 8191 * 7 };
+enum { FIRST_KEYS = 8191 * 7, LEAST_MEMORY = 4096 };
 
 static const kit_option options[] = {
     {'s', "state", "FILE",
@@ -132,6 +132,9 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "--print-first is about new lines, which -d does not print");
     if (u->size.error > 0 && u->size.memory)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
+    if (u->size.memory && u->size.memory < LEAST_MEMORY)
+        kit_die("--memory: %llu bytes are too few, %d is the least",
+                (unsigned long long)u->size.memory, LEAST_MEMORY);
     /* Each is put in its place whole, so the last would be all that remains. */
     const struct {
         const char *option, *name;

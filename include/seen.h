@@ -339,7 +339,9 @@ SEEN_API int seen_open_bytes(const void *bytes, size_t len, seen_filter **out);
  * checksums cannot vouch until the next flush. */
 SEEN_API int seen_flush(seen_filter *f);
 
-/* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. */
+/* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. 0 also
+ * where nothing vouches for the bits: in memory, in another system's file, and while
+ * the file is dirty (seen_stats). */
 SEEN_API int seen_verify(const seen_filter *f);
 
 /* ---- other systems' filters ------------------------------------------------------ */

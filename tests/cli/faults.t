@@ -99,7 +99,9 @@ done
 fails "an absurd number of lines" 2 'expect|keys|memory|large' seen uniq -n 1e18 in
 fails "an absurd memory" 2 'too many|memory' seen new -n 1e14 -e 1e-5 absurd.seen
 fails "an absurd error" 2 'error of 1e-09 cannot be promised' seen new -n 1e14 -e 1e-9 absurd.seen
-fails "too little memory" 2 'memory' seen uniq -m 10 in
+for mode in '' -x '-n 100'; do
+    fails "too little memory, $mode" 2 'memory: 10 bytes are too few' seen uniq $mode -m 10 in
+done
 fails "-k 0" 2 "key: '0'" seen uniq -k 0 in
 fails "-t of two characters" 2 "separator: 'ab'" seen uniq -t ab in
 fails "-j 0" 2 "threads: '0'" seen uniq -j 0 in
