@@ -13,7 +13,7 @@ is "$(wc -l <"$dir/example")" 4 "docs/crawl.md shows an example of four commands
 SITE=http://127.0.0.1:$port/
 # However slow the machine, the crawl has begun before it is killed.
 sleep() {
-    until [ -e c/options ]; do command sleep 0.05; done
+    until [ -e c/options ] || ! kill -0 $!; do command sleep 0.05; done
     command sleep "$@"
 }
 cd "$dir" || exit 1

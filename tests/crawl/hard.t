@@ -56,7 +56,7 @@ ip addr add 93.184.216.34/32 dev lo
 crawl=$1 site=$2 dir=$3 engine=$4
 "$site" --pages 3 --robots "$5" --port 8070 --out "http://$6:8070/inner" serve >"$dir/inport" &
 pid=$!
-while ! [ -s "$dir/inport" ]; do sleep 0.02; done
+while ! [ -s "$dir/inport" ] && kill -0 $pid; do sleep 0.02; done
 "$crawl" --quiet --any-host --delay 0 --retries 0 --engine "$engine" \
     --resolve inner.example:8070:127.0.0.1 \
     http://93.184.216.34:8070/p/0.html http://93.184.216.34:8070/p/1.html >"$dir/out"

@@ -74,6 +74,12 @@ free_port() { perl -MIO::Socket::INET -e 'while (1) { my $p = 12000 + int rand 1
     if ($s[0] && $s[1]) { print $p; exit } }'; }
 
 report() { "$site" ask "$port" "/_report${1-}"; }
+answered() { report | sed -n 's/.*answered //p'; }
+
+# until_answered N PID: waits for N answers, but not for a crawler that is gone.
+until_answered() {
+    while [ "$(answered)" -lt "$1" ] && kill -0 "$2" 2>/dev/null; do sleep 0.02; done
+}
 
 # The site's report is as it must be: nothing missing, nothing twice, nothing else.
 all_once() {

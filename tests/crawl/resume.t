@@ -9,7 +9,7 @@ at_once=40
 $crawl $fast --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
     --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
 kills=0
-until [ -e "$dir/c/options" ]; do sleep 0.01; done
+until [ -e "$dir/c/options" ] || ! kill -0 $!; do sleep 0.01; done
 while [ $kills -lt 20 ]; do
     pid=$!
     sleep "0.0$((RANDOM % 90 + 10))"
@@ -47,7 +47,7 @@ stop_site
 start_site --pages 3000 --hosts 5 --wait 2
 $crawl $fast --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
     "http://127.0.0.1:$port/p/0.html" &
-until [ -e "$dir/d/options" ]; do sleep 0.01; done
+until [ -e "$dir/d/options" ] || ! kill -0 $!; do sleep 0.01; done
 for _ in 1 2 3 4 5; do
     pid=$!
     sleep 0.07
@@ -107,7 +107,7 @@ start_site --pages 4000 --wait 5
 $crawl --allow-private --delay 0 --dir "$dir/s" --out "$dir/spages" "http://127.0.0.1:$port/p/0.html" \
     2>"$dir/err" &
 pid=$!
-while [ "$(report | sed -n 's/.*answered //p')" -lt 100 ]; do sleep 0.05; done
+until_answered 100 $pid
 kill -INT $pid
 wait $pid
 is "$? $(grep -c 'resume' "$dir/err")" "130 1" "Ctrl-C stops with status 130 and says how to go on"

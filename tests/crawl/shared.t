@@ -36,15 +36,13 @@ four_workers() {
         --quiet --redis "$redis" "$@"
     "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
     w1=$!
-    until "$crawl" "$@" --max-pages 1 --out "$dir/w0" 2>/dev/null; do sleep 0.05; done
+    until "$crawl" "$@" --max-pages 1 --out "$dir/w0" 2>/dev/null || ! kill -0 $w1; do sleep 0.05; done
     "$crawl" "$@" --lease 5 --out "$dir/w2" & w2=$!
     "$crawl" "$@" --out "$dir/w3" & w3=$!
     "$crawl" "$@" --out "$dir/w4" & w4=$!
     # In the middle, and when it has something to lose.
-    while n=$(report | sed -n 's/.*answered //p'); [ "$n" -lt 1000 ] || ! [ -s "$dir/w2" ]; do
-        [ "$n" -lt 3000 ] || break
-        sleep 0.02
-    done
+    until_answered 1000 $w1
+    while ! [ -s "$dir/w2" ] && [ "$(answered)" -lt 3000 ] && kill -0 $w2; do sleep 0.02; done
     kill -9 $w2
     wait $w2 2>/dev/null
     bad=0
@@ -83,7 +81,7 @@ start_site --pages 400 --hosts 3 --wait 5
 "$crawl" --allow-private --delay 0 --any-host --quiet --lease 600 --out "$dir/s1" \
     --redis "redis://127.0.0.1:$one/stop" "http://127.0.0.1:$port/p/0.html" &
 pid=$!
-while [ "$(report | sed -n 's/.*answered //p')" -lt 60 ]; do sleep 0.02; done
+until_answered 60 $pid
 kill -INT $pid
 wait $pid
 is $? 130 "Ctrl-C stops a worker"
@@ -101,7 +99,7 @@ for moment in 1 2 3; do
     set -- --allow-private --delay 0 --any-host --per-host 2 --connections 30 --quiet \
         --redis "redis://127.0.0.1:$one/sleep$moment" "http://127.0.0.1:$port/p/0.html"
     "$crawl" "$@" --lease 1 --out "$dir/a" --links "$dir/al" --warc "$dir/a.warc.gz" & a=$!
-    while [ "$(report | sed -n 's/.*answered //p')" -lt $((150 + 7 * moment)) ]; do :; done
+    until_answered $((150 + 7 * moment)) $a
     kill -STOP $a
     "$crawl" "$@" --lease 120 --out "$dir/b" --links "$dir/bl" --warc "$dir/b.warc.gz"
     is $? 0 "a worker sleeps ($moment): another comes to the end"
@@ -160,7 +158,7 @@ if ready; then
             "http://127.0.0.1:$port/p/0.html" 2>>"$dir/f.err" &
         eval "w$w=\$!"
     done
-    while [ "$(report | sed -n 's/.*answered //p')" -lt 800 ]; do sleep 0.02; done
+    until_answered 800 $w1
     for p in $nodes; do
         redis-cli -p "${p#*:}" config set cluster-node-timeout 2000 >/dev/null
     done
