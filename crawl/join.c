@@ -5,12 +5,18 @@
 /* The first worker decides how the crawl remembers; the others read it. */
 static void agree(crawler *c, redis_state *s, const char *meta)
 {
+    /* All in one step, and only if there is nothing. */
+    static const char script[] =
+        "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], "
+        "'version', 1, "
+        "'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], 'seed', ARGV[4]) end "
+        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'version')";
     request r;
     char seed[32];
     const char *mode = c->c->exact ? "set" : "bitmap";
     if (!c->c->exact) {
         redisReply *info =
-            shards_command(s, &r, meta, 3, "COMMAND", "INFO", "BF.INSERT");
+            shards_command(s, &r, meta, WORDS("COMMAND", "INFO", "BF.INSERT"));
         if (info && info->type == REDIS_REPLY_ARRAY && info->elements == 1 &&
             info->element[0]->type == REDIS_REPLY_ARRAY && info->element[0]->elements)
             mode = "module";
@@ -21,14 +27,8 @@ static void agree(crawler *c, redis_state *s, const char *meta)
         s->cap, sizeof s->cap, "%llu",
         (unsigned long long)(c->c->expect / SHARDS + c->c->expect / 8 / SHARDS + 64));
     snprintf(s->err, sizeof s->err, "%.17g", c->c->error);
-    /* All in one step, and only if there is nothing. */
     redisReply *reply = shards_command(
-        s, &r, meta, 8, "EVAL",
-        "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], "
-        "'version', 1, "
-        "'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], 'seed', ARGV[4]) end "
-        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'version')",
-        "1", meta, mode, s->cap, s->err, seed);
+        s, &r, meta, WORDS("EVAL", script, "1", meta, mode, s->cap, s->err, seed));
     reply_check(&r);
     if (reply->elements != 5 || reply->element[0]->type != REDIS_REPLY_STRING ||
         reply->element[4]->type != REDIS_REPLY_STRING ||
@@ -48,11 +48,11 @@ static void share_seeds(crawler *c, redis_state *s, const char *key)
 {
     request r;
     for (size_t i = 0; i < c->c->seeds.n; i++) {
-        shards_command(s, &r, key, 3, "SADD", key, c->c->seeds.p[i]);
+        shards_command(s, &r, key, WORDS("SADD", key, c->c->seeds.p[i]));
         reply_check(&r);
         requests_free(&r, 1);
     }
-    redisReply *reply = shards_command(s, &r, key, 2, "SMEMBERS", key);
+    redisReply *reply = shards_command(s, &r, key, WORDS("SMEMBERS", key));
     reply_check(&r);
     if (!reply->elements)
         kit_die("the crawl %s has not begun: give the first worker a URL", s->u.name);

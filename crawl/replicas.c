@@ -7,9 +7,7 @@
 static void find_owners(redis_state *s)
 {
     request r = {.slot = s->slot[0]};
-    request_start(&r, 2);
-    request_text(&r, "CLUSTER");
-    request_text(&r, "SLOTS");
+    request_words(&r, WORDS("CLUSTER", "SLOTS"));
     shards_run(s, &r, 1);
     memset(s->owner, 0, sizeof s->owner); /* no cluster: all are one server's */
     for (size_t i = 0; r.reply->type == REDIS_REPLY_ARRAY && i < r.reply->elements;
@@ -49,10 +47,7 @@ bool replicas_wait(crawler *c, const bool touched[SHARDS])
             continue;
         of[n] = k;
         r[n] = (request){.slot = s->slot[k]};
-        request_start(&r[n], 3);
-        request_text(&r[n], "WAIT");
-        request_text(&r[n], count);
-        request_text(&r[n++], "1000");
+        request_words(&r[n++], WORDS("WAIT", count, "1000"));
     }
     if (n)
         shards_run(s, r, n);

@@ -6,8 +6,6 @@
 #include "store_redis.h"
 #include "seen.h"
 
-#include <stdarg.h>
-
 enum {
     PUSH_MOST = 300,  /* addresses in one script */
     MOST_WORDS = 4000 /* of one script */
@@ -62,10 +60,7 @@ void scripts_run(redis_state *s, request *r, size_t n, int script)
             strncmp(reply->str, "NOSCRIPT", 8))
             continue;
         request load = {.slot = r[i].slot}, again = {.slot = r[i].slot};
-        request_start(&load, 3);
-        request_text(&load, "SCRIPT");
-        request_text(&load, "LOAD");
-        request_text(&load, script_text[script]);
+        request_words(&load, WORDS("SCRIPT", "LOAD", script_text[script]));
         shards_run(s, &load, 1);
         reply_check(&load);
         again.bytes = r[i].bytes;
@@ -81,16 +76,12 @@ void scripts_run(redis_state *s, request *r, size_t n, int script)
         reply_check(&r[i]);
 }
 
-redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n, ...)
+redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n,
+                           const char *const *word)
 {
-    va_list ap;
     memset(r, 0, sizeof *r);
     r->slot = slot_of(key, strlen(key));
-    request_start(r, n);
-    va_start(ap, n);
-    for (size_t i = 0; i < n; i++)
-        request_text(r, va_arg(ap, const char *));
-    va_end(ap);
+    request_words(r, n, word);
     shards_run(s, r, 1);
     return r->reply;
 }
@@ -104,8 +95,8 @@ void shards_open(redis_state *s)
     }
     for (int i = 0; i < SCRIPTS; i++) {
         request r;
-        redisReply *reply =
-            shards_command(s, &r, s->prefix[0], 3, "SCRIPT", "LOAD", script_text[i]);
+        redisReply *reply = shards_command(s, &r, s->prefix[0],
+                                           WORDS("SCRIPT", "LOAD", script_text[i]));
         reply_check(&r);
         snprintf(s->sha[i], sizeof s->sha[i], "%s", reply_text(reply));
         requests_free(&r, 1);

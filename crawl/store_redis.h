@@ -68,8 +68,9 @@ void shards_run(redis_state *s, request *r, size_t n);
 void reply_check(const request *r); /* ends the program if the reply is an error */
 /* The text of a reply that must be one: ends the program if it is not. */
 const char *reply_text(const redisReply *r);
-/* One command of N words to the owner of KEY; the reply may be an error. */
-redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n, ...);
+/* One command of WORDS() to the owner of KEY; the reply may be an error. */
+redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n,
+                           const char *const *word);
 
 /* A script for one shard; ARGS words follow. */
 void script_start(redis_state *s, request *r, unsigned shard, int script, size_t args);

@@ -132,6 +132,13 @@ void request_text(request *r, const char *s)
     request_word(r, s, strlen(s));
 }
 
+void request_words(request *r, size_t n, const char *const *words)
+{
+    request_start(r, n);
+    for (size_t i = 0; i < n; i++)
+        request_text(r, words[i]);
+}
+
 void request_number(request *r, uint64_t n)
 {
     char buf[24], *p = buf + sizeof buf;

@@ -40,4 +40,10 @@ void request_text(request *r, const char *s);
 void request_number(request *r, uint64_t n);
 void requests_free(request *r, size_t n);
 
+/* A whole command of texts: request_words(r, WORDS("GET", name)). */
+void request_words(request *r, size_t n, const char *const *words);
+#define WORDS(...)                                                                     \
+    sizeof WORD_LIST(__VA_ARGS__) / sizeof(char *), WORD_LIST(__VA_ARGS__)
+#define WORD_LIST(...) ((const char *[]){__VA_ARGS__})
+
 #endif

@@ -40,9 +40,7 @@ int remote_command(seen_remote *r, const char *key, redisReply **out, size_t n,
                    const char *const *words)
 {
     request q = {.slot = slot_of(key, strlen(key))};
-    request_start(&q, n);
-    for (size_t i = 0; i < n; i++)
-        request_text(&q, words[i]);
+    request_words(&q, n, words);
     bool good = nodes_run(r->ns, &q, 1);
     *out = q.reply;
     q.reply = NULL;
@@ -147,14 +145,14 @@ void seen_remote_close(seen_remote *r)
 int seen_remote_remove(seen_remote *r)
 {
     redisReply *got;
-    int rc = COMMAND(r, r->url.name, &got, "UNLINK", r->url.name);
+    int rc = remote_command(r, r->url.name, &got, WORDS("UNLINK", r->url.name));
     if (rc < 0)
         return rc;
     freeReplyObject(got);
     char name[600];
     for (uint32_t i = 0; r->described && i < r->s.pieces; i++) {
         remote_piece_name(r, i, name, sizeof name);
-        if ((rc = COMMAND(r, name, &got, "UNLINK", name)) < 0)
+        if ((rc = remote_command(r, name, &got, WORDS("UNLINK", name))) < 0)
             return rc;
         freeReplyObject(got);
     }
@@ -169,8 +167,9 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
     for (uint32_t i = 0; i < r->s.pieces; i++) {
         redisReply *got;
         remote_piece_name(r, i, name, sizeof name);
-        int rc = own ? COMMAND(r, name, &got, "BITFIELD_RO", name, "GET", "u32", "0")
-                     : COMMAND(r, name, &got, "EXISTS", name);
+        int rc = own ? remote_command(r, name, &got,
+                                      WORDS("BITFIELD_RO", name, "GET", "u32", "0"))
+                     : remote_command(r, name, &got, WORDS("EXISTS", name));
         if (rc < 0)
             return rc;
         bool here = own ? got->type == REDIS_REPLY_ARRAY && got->elements == 1 &&
@@ -189,7 +188,8 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
     snprintf(last, sizeof last, "%llu", (unsigned long long)(from + bytes - 1));
     remote_piece_name(r, 0, name, sizeof name);
     redisReply *got;
-    int rc = COMMAND(r, name, &got, "BITCOUNT", name, own ? "8" : "0", last);
+    int rc =
+        remote_command(r, name, &got, WORDS("BITCOUNT", name, own ? "8" : "0", last));
     if (rc < 0)
         return rc;
     *fill = (double)got->integer / (8.0 * (double)bytes);

@@ -22,13 +22,9 @@ struct seen_remote {
 /* Keeps the sentence for seen_remote_reason() and returns CODE. */
 __attribute__((format(printf, 2, 3))) int remote_fail(int code, const char *fmt, ...);
 
-/* One command of words on KEY; SEEN_OK with *OUT, or SEEN_EIO. */
+/* One command of WORDS() on KEY; SEEN_OK with *OUT, or SEEN_EIO. */
 int remote_command(seen_remote *r, const char *key, redisReply **out, size_t n,
                    const char *const *words);
-#define COMMAND(r, key, out, ...)                                                      \
-    remote_command(r, key, out,                                                        \
-                   sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),             \
-                   (const char *[]){__VA_ARGS__})
 
 void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t size);
 

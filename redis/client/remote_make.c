@@ -62,18 +62,12 @@ static int make_pieces(seen_remote *r)
         request *gone = &q[i], *make = &q[n + i];
         remote_piece_name(r, i, name, sizeof name);
         gone->slot = make->slot = slot_of(name, strlen(name));
-        request_start(gone, 2);
-        request_text(gone, "UNLINK");
-        request_text(gone, name);
+        request_words(gone, WORDS("UNLINK", name));
         if (r->s.scheme == SCHEME_MODULE) {
             char error[40], capacity[24];
             snprintf(error, sizeof error, "%.17g", r->error);
             snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)each);
-            request_start(make, 4);
-            request_text(make, "BF.RESERVE");
-            request_text(make, name);
-            request_text(make, error);
-            request_text(make, capacity);
+            request_words(make, WORDS("BF.RESERVE", name, error, capacity));
         } else {
             request_start(make, 10);
             request_text(make, "BITFIELD");
@@ -117,10 +111,12 @@ static int make_described(seen_remote *r, const seen_remote_spec *spec)
     snprintf(error, sizeof error, "%.17g", r->error);
     const char *name = r->url.name;
     redisReply *got;
-    int rc = COMMAND(r, name, &got, "EVAL", script, "1", name, "seen", "1", "scheme",
-                     r->s.scheme == SCHEME_MODULE ? "module" : "seen", "pieces", pieces,
-                     "bits", bits, "probes", probes, "seed", seed, "mark", mark, "keys",
-                     keys, "error", error, "ready", "0");
+    int rc =
+        remote_command(r, name, &got,
+                       WORDS("EVAL", script, "1", name, "seen", "1", "scheme",
+                             r->s.scheme == SCHEME_MODULE ? "module" : "seen", "pieces",
+                             pieces, "bits", bits, "probes", probes, "seed", seed,
+                             "mark", mark, "keys", keys, "error", error, "ready", "0"));
     if (rc < 0)
         return rc;
     bool first = got->type == REDIS_REPLY_INTEGER && got->integer == 1;
@@ -131,7 +127,7 @@ static int make_described(seen_remote *r, const seen_remote_spec *spec)
     rc = make_pieces(r);
     if (rc < 0)
         return rc;
-    rc = COMMAND(r, name, &got, "HSET", name, "ready", "1");
+    rc = remote_command(r, name, &got, WORDS("HSET", name, "ready", "1"));
     if (rc == SEEN_OK)
         freeReplyObject(got);
     return rc;
@@ -147,10 +143,10 @@ static int make_foreign(seen_remote *r)
     if (r->s.scheme == SCHEME_MODULE) {
         snprintf(error, sizeof error, "%.17g", r->error);
         snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)r->keys);
-        rc = COMMAND(r, name, &got, "BF.RESERVE", name, error, capacity);
+        rc = remote_command(r, name, &got, WORDS("BF.RESERVE", name, error, capacity));
     } else {
         snprintf(last, sizeof last, "%llu", (unsigned long long)(r->s.bits - 1));
-        rc = COMMAND(r, name, &got, "SETBIT", name, last, "0");
+        rc = remote_command(r, name, &got, WORDS("SETBIT", name, last, "0"));
     }
     if (rc == SEEN_OK)
         freeReplyObject(got);
@@ -182,7 +178,7 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
 {
     const char *name = r->url.name;
     redisReply *got;
-    int rc = COMMAND(r, name, &got, "TYPE", name);
+    int rc = remote_command(r, name, &got, WORDS("TYPE", name));
     if (rc < 0)
         return rc;
     char type[32];
@@ -196,7 +192,7 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
     }
     if (!strcmp(type, "hash") &&
         (r->url.scheme == SCHEME_OWN || r->url.scheme == SCHEME_MODULE)) {
-        if ((rc = COMMAND(r, name, &got, "HGETALL", name)) < 0)
+        if ((rc = remote_command(r, name, &got, WORDS("HGETALL", name))) < 0)
             return rc;
         rc = read_description(r, got);
         freeReplyObject(got);

@@ -172,9 +172,7 @@ static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n,
             there->reply = NULL;
             there->ask = NULL;
             there->slot = q->slot;
-            request_start(there, 2);
-            request_text(there, "EXISTS");
-            request_text(there, name);
+            request_words(there, WORDS("EXISTS", name));
         }
     }
     if (!nodes_run(r->ns, r->r, module && !add ? 2 * (size_t)m : m))
