@@ -184,18 +184,24 @@ static bool claim(crawler *c)
 }
 
 /* Leases of hosts that have to wait are kept alive; those that were lost all the same
- * (this process slept) are not asked any further. */
+ * (this process slept) are not asked any further. Nor are they renewed: if we claimed
+ * the host again meanwhile, its addresses are in Redis under our name and known to
+ * nobody, and come back only when that lease runs out. */
 static void renew(crawler *c)
 {
     redis_state *s = state(c);
     for (lease *e = s->leases; e; e = e->list) {
         request r;
+        if (e->lost) {
+            lease_idle(c, e->h);
+            continue;
+        }
         script_start(s, &r, shard_of(e->h->origin, e->h->origin_len), SCRIPT_RENEW, 3);
         request_text(&r, s->worker);
         request_text(&r, s->lease_ms);
         request_text(&r, e->h->origin);
         scripts_run(s, &r, 1, SCRIPT_RENEW);
-        if (r.reply->elements == 1 && r.reply->element[0]->integer == 0 && !e->lost) {
+        if (r.reply->elements == 1 && r.reply->element[0]->integer == 0) {
             e->lost = true;
             c->queued -= e->count - e->next;
             for (; e->next < e->count; e->next++)

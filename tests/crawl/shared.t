@@ -118,6 +118,26 @@ for moment in 1 2 3; do
     stop_site
 done
 
+# One sleeps while it asks for robots.txt, another takes its only host and gives it back:
+# the first one claims it anew.
+start_site --pages 2 --wait 2500 # so that it is still on its way when the sleeper wakes
+set -- --allow-private --delay 0 --quiet --redis "redis://127.0.0.1:$one/again" \
+    "http://127.0.0.1:$port/p/0.html"
+"$crawl" "$@" --lease 1 --out "$dir/a" & a=$!
+until_answered 1 $a
+kill -STOP $a
+"$crawl" "$@" --lease 120 --out "$dir/b" & b=$!
+until_answered 2 $b
+kill -CONT $a
+kill -INT $b
+wait $b
+for _ in $(seq 1200); do kill -0 $a 2>/dev/null && sleep 0.1; done
+kill -9 $a 2>/dev/null
+wait $a 2>/dev/null
+is "$? $(cat "$dir/a" "$dir/b" | cut -f1 | sort -u | wc -l) $(cat "$dir/a" "$dir/b" | wc -l)" "0 2 2" \
+    "a host lost and claimed again is crawled to its end"
+stop_site
+
 if [ -f "$BUILD/seen.so" ]; then
     start_redis --loadmodule "$(cd "$BUILD" && pwd)/seen.so"
     with=$p
