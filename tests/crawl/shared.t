@@ -4,6 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 command -v redis-server >/dev/null || { echo "1..0 # SKIP no redis-server"; exit 0; }
 
+soon="timeout 900" # a crawl that does not end is a failure, too
+
 # start_redis OPTION...: and waits until it answers, it and nobody else; sets p and redis_pid.
 start_redis() {
     for _ in 1 2 3 4 5; do
@@ -34,12 +36,12 @@ four_workers() {
     # Nobody loses a lease because the machine is slow; what the dead one had is free soon.
     set -- --allow-private --delay 0 --any-host --per-host 2 --connections $at_once --lease 120 \
         --quiet --redis "$redis" "$@"
-    "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
+    $soon "$crawl" "$@" --out "$dir/w1" "http://127.0.0.1:$port/p/0.html" &
     w1=$!
     until "$crawl" "$@" --max-pages 1 --out "$dir/w0" 2>/dev/null || ! kill -0 $w1; do sleep 0.05; done
     "$crawl" "$@" --lease 5 --out "$dir/w2" & w2=$!
-    "$crawl" "$@" --out "$dir/w3" & w3=$!
-    "$crawl" "$@" --out "$dir/w4" & w4=$!
+    $soon "$crawl" "$@" --out "$dir/w3" & w3=$!
+    $soon "$crawl" "$@" --out "$dir/w4" & w4=$!
     # In the middle, and when it has something to lose.
     until_answered 1000 $w1
     while ! [ -s "$dir/w2" ] && [ "$(answered)" -lt 3000 ] && kill -0 $w2; do sleep 0.02; done
@@ -101,7 +103,7 @@ for moment in 1 2 3; do
     "$crawl" "$@" --lease 1 --out "$dir/a" --links "$dir/al" --warc "$dir/a.warc.gz" & a=$!
     until_answered $((150 + 7 * moment)) $a
     kill -STOP $a
-    "$crawl" "$@" --lease 120 --out "$dir/b" --links "$dir/bl" --warc "$dir/b.warc.gz"
+    $soon "$crawl" "$@" --lease 120 --out "$dir/b" --links "$dir/bl" --warc "$dir/b.warc.gz"
     is $? 0 "a worker sleeps ($moment): another comes to the end"
     kill -CONT $a
     wait $a
@@ -173,7 +175,7 @@ if ready; then
     # A master is killed in the middle of a crawl that waits for replicas.
     start_site --pages 2500 --hosts 40 --spell --wait 4
     for w in 1 2; do
-        "$crawl" --allow-private --delay 0 --any-host --per-host 2 --connections 30 --lease 5 --quiet \
+        $soon "$crawl" --allow-private --delay 0 --any-host --per-host 2 --connections 30 --lease 5 --quiet \
             --wait 1 --redis "redis://127.0.0.1:$first/f?timeout=120" --out "$dir/f$w" \
             "http://127.0.0.1:$port/p/0.html" 2>>"$dir/f.err" &
         eval "w$w=\$!"
