@@ -30,21 +30,27 @@ static const kit_option options[] = {
     {0},
 };
 
+typedef enum parsed {
+    NO_INTEGER,
+    BEYOND, /* an integer, but not of 64 bits */
+    INTEGER
+} parsed;
+
 /* Parses the whole of [P, P+LEN): an optional sign and digits, blanks around. */
-static bool parse_integer(const char *p, size_t len, int64_t *out)
+static parsed parse_integer(const char *p, size_t len, int64_t *out)
 {
     const char *end = p + len;
     if (len && len <= 18) { /* nearly always: nothing but digits */
-        int64_t x = 0;
+        uint64_t x = 0;
         unsigned worst = 0;
         for (const char *q = p; q < end; q++) {
             unsigned d = (unsigned)*q - '0';
             worst = d > worst ? d : worst;
             x = x * 10 + d;
         }
-        *out = x;
+        *out = (int64_t)x;
         if (worst <= 9)
-            return true;
+            return INTEGER;
     }
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -53,27 +59,28 @@ static bool parse_integer(const char *p, size_t len, int64_t *out)
     bool minus = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
     if (p == end)
-        return false;
-    while (end - p > 1 && *p == '0')
-        p++;
-    if (end - p > 18)
-        return false; /* beyond any range that fits into memory */
+        return NO_INTEGER;
     int64_t x = 0;
+    bool fits = true;
     for (; p < end; p++) {
-        unsigned d = (unsigned)*p - '0';
-        if (d > 9)
-            return false;
-        x = x * 10 + d;
+        int d = *p - '0';
+        if (d < 0 || d > 9)
+            return NO_INTEGER;
+        /* Downward, where there is room for one more. */
+        fits = fits && !__builtin_mul_overflow(x, 10, &x) &&
+               !__builtin_sub_overflow(x, d, &x);
     }
-    *out = minus ? -x : x;
-    return true;
+    if (!fits || (!minus && x == INT64_MIN))
+        return BEYOND;
+    *out = minus ? x : -x;
+    return INTEGER;
 }
 
 static bool parse_range(const char *s, int64_t *from, int64_t *to)
 {
     const char *dots = strstr(s, "..");
-    return dots && parse_integer(s, (size_t)(dots - s), from) &&
-           parse_integer(dots + 2, strlen(dots + 2), to) && *from <= *to;
+    return dots && parse_integer(s, (size_t)(dots - s), from) == INTEGER &&
+           parse_integer(dots + 2, strlen(dots + 2), to) == INTEGER && *from <= *to;
 }
 
 typedef struct job {
@@ -121,12 +128,9 @@ static void take(job *j, feed *f)
         for (size_t i = 0; i < b->n; i++) {
             int64_t x;
             line++;
-            if (!parse_integer(b->key[i].data, b->key[i].len, &x)) {
-                complain(j, b, i, line, false);
-                continue;
-            }
-            if (x < j->from || x > j->to) {
-                complain(j, b, i, line, true);
+            parsed got = parse_integer(b->key[i].data, b->key[i].len, &x);
+            if (got != INTEGER || x < j->from || x > j->to) {
+                complain(j, b, i, line, got != NO_INTEGER);
                 continue;
             }
             uint64_t bit = (uint64_t)x - (uint64_t)j->from;

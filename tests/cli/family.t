@@ -99,6 +99,16 @@ seen sort wild >got 2>err
 same "sort: what is no integer of the range is told with its line, status 2" \
     "2 1 2 wild:2 wild:3 wild:4" \
     "$? $(tr '\n' ' ' <got)$(sed 's/seen sort: \([^:]*:[0-9]*\):.*/\1/' err | tr '\n' ' ' | sed 's/ $//')"
+same "sort: integers of 64 bits, in a range far from zero" \
+    "$(printf '%s\n' 9223372036854775800 9223372036854775807)" \
+    "$(printf '9223372036854775807\n0009223372036854775800\n' |
+        seen sort --range 9223372036854775800..9223372036854775807)"
+same "sort: and at the other end" "-9223372036854775808" \
+    "$(echo -9223372036854775808 | seen sort --range -9223372036854775808..-9223372036854775800)"
+for x in 9223372036854775808 -9223372036854775809 99999999999999999999; do
+    fails "sort: $x is an integer, but outside" 2 "$x is outside" sh -c "echo $x | seen sort"
+done
+fails "sort: bytes below '0' are no digits" 2 'not an integer' sh -c "printf '!!!!!!!!!!!!!!!!!!\n' | seen sort"
 same "sort: the largest range's ends" "$(printf '%s\n' 0 4294967295)" \
     "$(printf '4294967295\n0\n' | seen sort)"
 same "sort: nothing in, nothing out" "" "$(seen sort </dev/null)"
