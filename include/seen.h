@@ -195,8 +195,9 @@ SEEN_API int seen_add(seen_filter *f, const void *key, size_t len);
 SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
 
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
- * removed, 0 if KEY was certainly absent, SEEN_EKIND. Removing a key that was
- * never added may take away another key that shares its fingerprint. */
+ * removed, 0 if KEY was certainly absent, SEEN_EKIND. A set holds a key once, however
+ * often it was added; a cuckoo filter holds a copy for each add, up to eight. Removing
+ * a key that was never added may take away another key that shares its fingerprint. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 typedef struct seen_key {
