@@ -1,4 +1,4 @@
-/* uniq.h - what the ways of `seen uniq` share: options, counts, endings. */
+/* uniq.h - what the ways of `seen uniq` share: options, filters, counts. */
 #ifndef CLI_UNIQ_H
 #define CLI_UNIQ_H
 
@@ -37,9 +37,8 @@ typedef struct uniq {
     double error, lost;
 } uniq;
 
-/* Prints each line once whatever the hash does (exact.c). */
+/* The two ways, which write the lines and leave the counts in U: past a filter or set
+ * that is open, in one pass (stream.c); or, whatever the hash does, exactly (exact.c). */
+void uniq_stream(uniq *u);
 void uniq_exact(uniq *u);
-
-/* Counts of the run on standard error, if asked for. */
-void uniq_report(const uniq *u);
 #endif
