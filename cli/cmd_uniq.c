@@ -33,7 +33,7 @@ static const kit_option options[] = {
     {OPT_PRINT_FIRST, "print-first", NULL,
      "With --redis: ask, print, and only then record, so that a killed run may repeat "
      "lines next time but never loses one. Others who ask meanwhile may print the same "
-     "line; without this option exactly one does."},
+     "line; without this option exactly one does. -o FILE implies it."},
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
      "dropped. Reads files twice, or three times if they are larger than half of the "
