@@ -21,13 +21,21 @@ const kit_command *const commands[] = {
     &cmd_count, &cmd_plan, &cmd_compare, &cmd_demo,    &cmd_help,    NULL,
 };
 
+#if defined(__x86_64__)
+#define BUILT_FOR "scalar avx2 avx512"
+#elif defined(__aarch64__)
+#define BUILT_FOR "scalar neon"
+#else
+#define BUILT_FOR "scalar"
+#endif
+
 static void version(void)
 {
     printf("seen %s\nkinds:", seen_version());
     for (int k = 1; k < SEEN_KINDS; k++)
         if (seen_kind_name((seen_kind)k))
             printf(" %s", seen_kind_name((seen_kind)k));
-    printf("\ninstructions: %s\n", seen_simd());
+    printf("\ninstructions: %s, of " BUILT_FOR "\n", seen_simd());
 }
 
 void overview(FILE *to)
