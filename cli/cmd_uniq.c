@@ -52,7 +52,7 @@ static const kit_option options[] = {
     {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
     {OPT_AGAINST, "against", "FILE",
      "Treat what is in FILE, a filter or a list of keys, as seen before; FILE stays as "
-     "it is. May be given several times."},
+     "it is, and - is a list on standard input. May be given several times."},
     KEY_OPTIONS,
     {'o', "output", "FILE",
      "Write to FILE, which is replaced when all is done; it may be one of the inputs."},
@@ -125,6 +125,16 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
                       "leave out -x or --state");
     if (u->exact && (u->size.error > 0 || u->max_lost >= 0))
         kit_usage(&p, "-x loses nothing: leave out -e and --max-lost");
+    bool reads = !u->nfiles; /* standard input, which is there once */
+    for (size_t i = 0; i < u->nfiles; i++)
+        reads |= !strcmp(u->files[i], "-");
+    for (size_t i = 0; i < u->nagainst; i++)
+        if (!strcmp(u->against_name[i], "-")) {
+            if (reads)
+                kit_usage(&p, "standard input is the list of --against - or the lines, "
+                              "not both: name a file");
+            reads = true;
+        }
     if (u->print_first && !(u->state_name && remote_is_url(u->state_name)))
         kit_usage(&p, "--print-first is for --redis: all else prints first anyway");
     if (u->print_first && u->repeated)
@@ -231,7 +241,8 @@ static void open_filters(uniq *u)
     uint64_t seed = u->seen->hashes ? seen_seed(u->seen->filter) : 0;
     u->against = kit_alloc(u->nagainst * sizeof *u->against);
     for (size_t i = 0; i < u->nagainst; i++) {
-        store *s = store_open_if_filter(u->against_name[i]);
+        bool piped = !strcmp(u->against_name[i], "-");
+        store *s = piped ? NULL : store_open_if_filter(u->against_name[i]);
         if (!s)
             s = open_list(u, u->against_name[i], seed);
         else if (s->hashes)

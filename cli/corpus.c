@@ -27,7 +27,7 @@ void corpus_open(corpus *x, const uniq *u)
                   : u->nfiles ? u->files[i - u->nagainst]
                               : "-";
         s->spool = -1;
-        if (s->list) {
+        if (s->list && strcmp(s->name, "-")) {
             store *f = store_open_if_filter(s->name);
             if (f)
                 kit_die("%s: -x takes only lists in --against: a filter may be wrong",

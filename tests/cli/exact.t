@@ -26,6 +26,7 @@ ok "a missing final newline stays missing" sh -c 'seen uniq -x open2 | cmp - ope
 head -5000 want >known
 awk 'NR==FNR {k[$0]; next} !($0 in k) && !s[$0]++' known list >want3
 ok "--against a list" sh -c 'seen uniq -x --against known list | cmp - want3'
+ok "--against a list on standard input" sh -c 'seen uniq -x --against - list <known | cmp - want3'
 
 # With a hash of ten bits only the bytes can tell.
 ok "the weak command is weak: fingerprints alone lose lines" \

@@ -91,6 +91,9 @@ printf 'b\nq\n' >list
 same "--against a list" "$(printf 'a\n\nc')" "$(seen uniq --against list small)"
 seen new f.seen && seen add f.seen list
 before=$(cksum <f.seen)
+same "--against a list on standard input" "$(printf 'a\n\nc')" "$(seen uniq --against - small <list)"
+fails "which cannot be the lines as well" 2 "standard input is the list of --against - or the lines" \
+    seen uniq --against -
 same "--against a filter" "$(printf 'a\n\nc')" "$(seen uniq --against f.seen small)"
 printf 'a\n' >list2
 same "--against several" "$(printf '\nc')" "$(seen uniq --against f.seen --against list2 small)"
