@@ -5,6 +5,7 @@
 #include "say.h"
 #include "size.h"
 #include "store.h"
+#include "store_remote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,6 +172,12 @@ static int verify_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "which FILTER?");
     int status = 0;
     for (int i = p.at; i < argc; i++) {
+        if (remote_is_url(argv[i])) { /* a server's: whether all pieces are there */
+            store *s = store_open(argv[i], STORE_ASK);
+            s->ops->tell(s);
+            store_close(s);
+            continue;
+        }
         seen_filter *f;
         int rc = seen_open(argv[i], SEEN_READ, &f);
         seen_stats st = {0};
@@ -217,7 +224,10 @@ const kit_command cmd_verify = {
     .name = "verify",
     .summary = "check a filter's checksums",
     .usage = "FILTER...",
-    .about = "Reads each FILTER completely and compares it with the checksums in it.",
+    .about =
+        "Reads each FILTER completely and compares it with the checksums in it. Of "
+        "one in Redis, redis://host:port/name, it tells whether every piece is "
+        "there.",
     .options = no_options,
     .status =
         "0 if all are good, 1 if for one nothing vouches because it was opened for "
