@@ -15,18 +15,26 @@
 #endif
 #endif
 
-enum { SLOTS = 16384 };
+enum {
+    SLOTS = 16384,
+    MOST_NODES = 4096,       /* a cluster has a thousand at most, and they may move */
+    MOST_ELEMENTS = 1 << 24, /* of one array in a reply */
+    MOST_BYTES = 256 << 20   /* of one reply */
+};
 
 typedef struct node {
     char host[256];
     int port;
     redisContext *c;
+    uint64_t failed; /* the round in which it could not be reached */
     struct node *next;
 } node;
 
 struct nodes {
     redis_url url;
     node *all; /* the first is the one of the URL */
+    unsigned count;
+    uint64_t round;
     bool cluster;
     node *owner[SLOTS];
     uint64_t retries, moved;
@@ -160,6 +168,13 @@ void requests_free(request *r, size_t n)
 
 /* ---- connections ------------------------------------------------------------- */
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static void drop(node *n)
 {
     if (n->c)
@@ -167,37 +182,110 @@ static void drop(node *n)
     n->c = NULL;
 }
 
+/* The node at HOST and PORT, a new one if need be. What a server says of others is not
+ * believed blindly: NULL for a host that is none or too long, or if there are too many.
+ */
 static node *node_at(nodes *ns, const char *host, int port)
 {
     node **p = &ns->all;
+    if (!*host || strlen(host) >= sizeof(*p)->host)
+        return NULL;
     for (; *p; p = &(*p)->next)
         if ((*p)->port == port && !strcmp((*p)->host, host))
             return *p;
+    if (ns->count == MOST_NODES)
+        return NULL;
     node *n = calloc(1, sizeof *n);
     if (!n)
         abort();
+    ns->count++;
     snprintf(n->host, sizeof n->host, "%s", host);
     n->port = port;
     *p = n;
     return n;
 }
 
-/* One command on one connection; NULL if it broke or was refused. */
 /* What broke the connection. A read that waited too long is told as a busy resource. */
 static const char *trouble(const node *n)
 {
     return strcmp(n->c->errstr, strerror(EAGAIN)) ? n->c->errstr : "no answer in time";
 }
 
-static redisReply *ask(node *n, int argc, const char **argv, const char *what)
+/* An array's count is only a promise of the server: the memory is asked for before the
+ * first element came. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
+static redisReplyObjectFunctions bounded;
+static void *(*create_array)(const redisReadTask *, element_count);
+
+static void *create_bounded(const redisReadTask *task, element_count n)
 {
-    redisReply *r = redisCommandArgv(n->c, argc, argv, NULL);
-    if (r && r->type != REDIS_REPLY_ERROR)
-        return r;
-    fail("%s:%d: %s: %s", n->host, n->port, what, r ? r->str : trouble(n));
-    if (r)
-        freeReplyObject(r);
+    return n > MOST_ELEMENTS ? NULL : create_array(task, n);
+}
+
+static pthread_once_t bound_once = PTHREAD_ONCE_INIT;
+
+static void make_bounded(void)
+{
+    redisReader *r = redisReaderCreate();
+    if (!r)
+        abort();
+    bounded = *r->fn;
+    create_array = bounded.createArray;
+    bounded.createArray = create_bounded;
+    redisReaderFree(r);
+}
+
+/* One reply, which has the URL's timeout to come, however slowly it drips. NULL and the
+ * reason: the connection is of no more use. */
+static redisReply *take_reply(const nodes *ns, const node *n)
+{
+    void *reply = NULL;
+    size_t bytes = 0;
+    double end = 0;
+    while (redisGetReplyFromReader(n->c, &reply) == REDIS_OK) {
+        if (reply)
+            return reply;
+        if (end == 0)
+            end = now() + ns->url.timeout;
+        if (now() > end || bytes > MOST_BYTES) {
+            fail("%s:%d: %s", n->host, n->port,
+                 bytes > MOST_BYTES ? "an answer without end" : "no answer in time");
+            return NULL;
+        }
+        size_t before = n->c->reader->len;
+        if (redisBufferRead(n->c) != REDIS_OK)
+            break;
+        bytes += n->c->reader->len - before;
+    }
+    fail("%s:%d: %s", n->host, n->port, trouble(n));
     return NULL;
+}
+
+/* One command on one connection; NULL if it was refused, or broke: then the connection
+ * is closed. */
+static redisReply *ask(const nodes *ns, node *n, int argc, const char **argv)
+{
+    redisReply *r = NULL;
+    int sent = 0;
+    redisAppendCommandArgv(n->c, argc, argv, NULL);
+    while (!sent && redisBufferWrite(n->c, &sent) == REDIS_OK)
+        ;
+    if (sent)
+        r = take_reply(ns, n);
+    else
+        fail("%s:%d: %s", n->host, n->port, trouble(n));
+    if (!r) {
+        drop(n);
+    } else if (r->type == REDIS_REPLY_ERROR) {
+        fail("%s:%d: %s: %s", n->host, n->port, argv[0], r->str);
+        freeReplyObject(r);
+        r = NULL;
+    }
+    return r;
 }
 
 static bool greet(nodes *ns, node *n)
@@ -207,7 +295,7 @@ static bool greet(nodes *ns, node *n)
     if (*u->password) {
         const char *three[] = {"AUTH", u->user, u->password};
         const char *two[] = {"AUTH", u->password};
-        r = ask(n, *u->user ? 3 : 2, *u->user ? three : two, "AUTH");
+        r = ask(ns, n, *u->user ? 3 : 2, *u->user ? three : two);
         if (!r)
             return false;
         freeReplyObject(r);
@@ -216,7 +304,7 @@ static bool greet(nodes *ns, node *n)
         char db[16];
         snprintf(db, sizeof db, "%d", u->db);
         const char *words[] = {"SELECT", db};
-        if (!(r = ask(n, 2, words, "SELECT")))
+        if (!(r = ask(ns, n, 2, words)))
             return false;
         freeReplyObject(r);
     }
@@ -264,6 +352,8 @@ static bool connect_to(nodes *ns, node *n)
         drop(n);
         return false;
     }
+    pthread_once(&bound_once, make_bounded);
+    n->c->reader->fn = &bounded;
     redisSetTimeout(n->c, patience(most < 20 ? most : 20));
     if (start_tls(ns, n) && greet(ns, n))
         return true;
@@ -271,39 +361,49 @@ static bool connect_to(nodes *ns, node *n)
     return false;
 }
 
+/* One row of CLUSTER SLOTS: first slot, last slot, {host, port, ...} of the owner. A
+ * node that does not know its own address leaves it empty. */
+static bool take_row(nodes *ns, const node *said, const redisReply *row)
+{
+    if (row->elements < 3 || row->element[0]->type != REDIS_REPLY_INTEGER ||
+        row->element[1]->type != REDIS_REPLY_INTEGER || row->element[2]->elements < 2)
+        return false;
+    long long a = row->element[0]->integer, b = row->element[1]->integer;
+    const redisReply *host = row->element[2]->element[0];
+    const redisReply *port = row->element[2]->element[1];
+    if (a < 0 || b < a || b >= SLOTS || port->type != REDIS_REPLY_INTEGER ||
+        port->integer < 1 || port->integer > 65535)
+        return false;
+    bool named = host->type == REDIS_REPLY_STRING && host->len > 0;
+    node *o = node_at(ns, named ? host->str : said->host, (int)port->integer);
+    for (long long s = a; o && s <= b; s++)
+        ns->owner[s] = o;
+    return o;
+}
+
 /* Reads who owns which slot from node N; false if it cannot tell. */
 static bool learn_from(nodes *ns, node *n)
 {
     const char *words[] = {"CLUSTER", "SLOTS"};
-    redisReply *r = ask(n, 2, words, "CLUSTER SLOTS");
-    if (!r || r->type != REDIS_REPLY_ARRAY || !r->elements) {
-        if (r)
-            freeReplyObject(r);
+    redisReply *r = ask(ns, n, 2, words);
+    bool any = false;
+    if (!r)
         return false;
-    }
-    for (size_t i = 0; i < r->elements; i++) {
-        redisReply *e = r->element[i];
-        if (e->elements < 3 || e->element[2]->elements < 2)
-            continue;
-        redisReply *who = e->element[2];
-        long long a = e->element[0]->integer, b = e->element[1]->integer;
-        /* A node that does not know its own address leaves it empty. */
-        const char *host = who->element[0]->str && *who->element[0]->str
-                               ? who->element[0]->str
-                               : n->host;
-        node *o = node_at(ns, host, (int)who->element[1]->integer);
-        for (long long s = a; s <= b && s >= 0 && s < SLOTS; s++)
-            ns->owner[s] = o;
-    }
+    for (size_t i = 0; i < r->elements; i++)
+        any |= take_row(ns, n, r->element[i]);
     freeReplyObject(r);
-    return true;
+    return any || fail("%s:%d: CLUSTER SLOTS names no owner", n->host, n->port);
 }
 
-static bool learn(nodes *ns)
+/* Asks one node after the other until END. */
+static bool learn(nodes *ns, double end)
 {
-    for (node *n = ns->all; n; n = n->next)
+    for (node *n = ns->all; n; n = n->next) {
         if (connect_to(ns, n) && learn_from(ns, n))
             return true;
+        if (now() > end)
+            break;
+    }
     return false;
 }
 
@@ -313,13 +413,6 @@ static void sleep_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 nodes *nodes_open(const redis_url *u)
 {
     nodes *ns = calloc(1, sizeof *ns);
@@ -327,16 +420,23 @@ nodes *nodes_open(const redis_url *u)
         abort();
     ns->url = *u;
     node *first = node_at(ns, u->host, u->port);
+    if (!first) {
+        free(ns);
+        fail("the host is too long");
+        return NULL;
+    }
     double end = now() + u->timeout;
     for (long wait = 50;; wait = wait < 1000 ? wait * 2 : wait) {
         if (connect_to(ns, first)) {
             const char *words[] = {"INFO", "cluster"};
-            redisReply *r = ask(first, 2, words, "INFO");
+            redisReply *r = ask(ns, first, 2, words);
             bool known = r && r->type == REDIS_REPLY_STRING;
             ns->cluster = known && strstr(r->str, "cluster_enabled:1");
+            if (r && !known)
+                fail("%s:%d: INFO: a strange answer", first->host, first->port);
             if (r)
                 freeReplyObject(r);
-            if (known && (!ns->cluster || learn(ns)))
+            if (known && (!ns->cluster || learn(ns, end)))
                 return ns;
         }
         /* Nobody there, or a password that is wrong, will not change by waiting long.
@@ -374,15 +474,19 @@ static bool begins(const redisReply *r, const char *word)
     return r->type == REDIS_REPLY_ERROR && !strncmp(r->str, word, strlen(word));
 }
 
-/* "MOVED 3999 127.0.0.1:6381" */
+/* "MOVED 3999 127.0.0.1:6381"; NULL if it names no node. */
 static node *target_of(nodes *ns, const redisReply *r, const node *said)
 {
-    char host[256];
+    char host[256], *end;
     const char *space = strrchr(r->str, ' '), *colon = strrchr(r->str, ':');
-    if (!space || !colon || colon < space || (size_t)(colon - space) > sizeof host)
+    if (!space || !colon || colon < space || (size_t)(colon - space) > sizeof host ||
+        colon[1] < '0' || colon[1] > '9')
+        return NULL;
+    unsigned long port = strtoul(colon + 1, &end, 10);
+    if (*end || port < 1 || port > 65535)
         return NULL;
     snprintf(host, sizeof host, "%.*s", (int)(colon - space - 1), space + 1);
-    return node_at(ns, *host ? host : said->host, atoi(colon + 1));
+    return node_at(ns, *host ? host : said->host, (int)port);
 }
 
 /* What a reply means for its request. */
@@ -445,12 +549,12 @@ static bool read_from(nodes *ns, node *n, request *r, size_t count, node **to,
     for (size_t i = 0; i < count; i++) {
         if (to[i] != n)
             continue;
-        void *reply = NULL;
-        if (r[i].ask && redisGetReply(n->c, &reply) == REDIS_OK)
-            freeReplyObject(reply);
-        reply = NULL;
-        if (redisGetReply(n->c, &reply) != REDIS_OK) {
-            fail("%s:%d: %s", n->host, n->port, trouble(n));
+        redisReply *reply = NULL, *asking = r[i].ask ? take_reply(ns, n) : NULL;
+        if (asking || !r[i].ask)
+            reply = take_reply(ns, n);
+        if (asking)
+            freeReplyObject(asking);
+        if (!reply) {
             for (; i < count; i++)
                 if (to[i] == n) {
                     r[i].unsure = true;
@@ -511,15 +615,19 @@ static bool run(nodes *ns, request *r, size_t n)
         size_t left = 0;
         /* Two nodes that send us to each other get time to agree. */
         bool later = ++rounds > 8;
+        ns->round++;
         for (size_t i = 0; i < n; i++) {
             to[i] = NULL;
             if (r[i].reply)
                 continue;
             left++;
             to[i] = node_for(ns, &r[i]);
-            if (!to[i] || !connect_to(ns, to[i])) {
+            /* Who does not answer is not tried again for each of its requests. */
+            if (!to[i] || to[i]->failed == ns->round || !connect_to(ns, to[i])) {
                 if (!to[i])
                     fail("slot %u has no owner", r[i].slot);
+                else
+                    to[i]->failed = ns->round;
                 r[i].ask = NULL;
                 to[i] = NULL;
                 later = true;
@@ -548,7 +656,7 @@ static bool run(nodes *ns, request *r, size_t n)
             sleep_ms(wait);
             wait = wait < 500 ? wait * 2 : wait;
             if (ns->cluster)
-                learn(ns);
+                learn(ns, end);
         }
     }
     free(to);

@@ -64,6 +64,11 @@ void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t s
         snprintf(buf, size, "%s", r->url.name);
 }
 
+int remote_strange(const seen_remote *r)
+{
+    return remote_fail(SEEN_EIO, "%s: the server gave a strange answer", r->url.name);
+}
+
 int remote_lost(const seen_remote *r, uint32_t piece)
 {
     if (!r->described)
@@ -106,9 +111,13 @@ int seen_remote_open(const char *url, const seen_remote_spec *spec, seen_remote 
         return remote_fail(SEEN_EIO, "%s", nodes_reason());
     }
     /* Another process may be making it right now: it gets the time that we have. */
+    struct timespec pause = {0, 20000000}, from, t;
+    clock_gettime(CLOCK_MONOTONIC, &from);
     int rc = remote_look(r, spec);
-    struct timespec pause = {0, 20000000};
-    for (double waited = 0; rc == 1 && waited < r->url.timeout; waited += 0.02) {
+    while (rc == 1) {
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        if ((double)(t.tv_sec - from.tv_sec) > r->url.timeout)
+            break;
         nanosleep(&pause, NULL);
         rc = remote_look(r, spec);
     }
@@ -172,12 +181,14 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
                      : remote_command(r, name, &got, WORDS("EXISTS", name));
         if (rc < 0)
             return rc;
-        bool here = own ? got->type == REDIS_REPLY_ARRAY && got->elements == 1 &&
-                              (uint32_t)got->element[0]->integer == r->mark
-                        : got->integer == 1;
+        const redisReply *said = got;
+        if (own)
+            said = got->elements == 1 ? got->element[0] : NULL;
+        bool known = said && said->type == REDIS_REPLY_INTEGER;
+        bool here = known && said->integer == (own ? (long long)r->mark : 1);
         freeReplyObject(got);
         if (!here)
-            return remote_lost(r, i);
+            return known ? remote_lost(r, i) : remote_strange(r);
     }
     if (r->s.scheme == SCHEME_MODULE)
         return SEEN_OK;
@@ -192,10 +203,12 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
         remote_command(r, name, &got, WORDS("BITCOUNT", name, own ? "8" : "0", last));
     if (rc < 0)
         return rc;
+    bool known = got->type == REDIS_REPLY_INTEGER && got->integer >= 0 &&
+                 (uint64_t)got->integer <= 8 * bytes;
     *fill = (double)got->integer / (8.0 * (double)bytes);
     *error_now = pow(*fill, r->s.probes);
     freeReplyObject(got);
-    return SEEN_OK;
+    return known ? SEEN_OK : remote_strange(r);
 }
 
 void seen_remote_get_stats(seen_remote *r, seen_remote_stats *out)

@@ -28,6 +28,9 @@ int remote_command(seen_remote *r, const char *key, redisReply **out, size_t n,
 
 void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t size);
 
+/* SEEN_EIO: a reply of a kind that its command does not have. */
+int remote_strange(const seen_remote *r);
+
 /* SEEN_EDAMAGED: PIECE was deleted or evicted. */
 int remote_lost(const seen_remote *r, uint32_t piece);
 

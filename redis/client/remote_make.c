@@ -1,45 +1,70 @@
 /* remote_make.c - what a name in Redis is: a filter's description, somebody else's
  * filter, or nothing yet. */
 #include "remote_inside.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *field(const redisReply *h, const char *name)
+/* The fields of a description. A hash that is none may be huge: only these are asked
+ * for. */
+enum { SEEN, SCHEME, PIECES, BITS, PROBES, SEED, MARK, KEYS, ERROR, READY, FIELDS };
+#define FIELD_NAMES                                                                    \
+    "seen", "scheme", "pieces", "bits", "probes", "seed", "mark", "keys", "error",     \
+        "ready"
+
+/* The text of a field; empty if it is missing, or no text. */
+static const char *field(const redisReply *h, int i)
 {
-    for (size_t i = 0; i + 1 < h->elements; i += 2)
-        if (!strcmp(h->element[i]->str, name))
-            return h->element[i + 1]->str;
-    return "";
+    const redisReply *e = h->element[i];
+    return e->type == REDIS_REPLY_STRING && strlen(e->str) == e->len ? e->str : "";
 }
 
-/* Fills R from the hash; SEEN_EFORMAT if it is not a description, 1 if it is not ready.
- */
+/* A field that is a number of at most MOST, in digits only. */
+static bool number(const redisReply *h, int i, uint64_t most, uint64_t *out)
+{
+    const char *s = field(h, i);
+    size_t len = strspn(s, "0123456789");
+    *out = 0;
+    if (!len || s[len])
+        return false;
+    errno = 0;
+    *out = strtoull(s, NULL, 10);
+    return !errno && *out <= most;
+}
+
+/* Fills R from the fields; SEEN_EFORMAT if they are no description, 1 if it is not
+ * ready. */
 static int read_description(seen_remote *r, const redisReply *h)
 {
-    if (strcmp(field(h, "seen"), "1"))
+    if (h->type != REDIS_REPLY_ARRAY || h->elements != FIELDS ||
+        strcmp(field(h, SEEN), "1"))
         return remote_fail(SEEN_EFORMAT, "%s: is a hash, but not a filter",
                            r->url.name);
-    bit_scheme s = {.scheme = SCHEME_OWN, .base = 64};
-    bool module = !strcmp(field(h, "scheme"), "module");
-    s.pieces = (uint32_t)strtoul(field(h, "pieces"), NULL, 10);
-    s.bits = strtoull(field(h, "bits"), NULL, 10);
-    s.probes = (uint32_t)strtoul(field(h, "probes"), NULL, 10);
-    s.seed = strtoull(field(h, "seed"), NULL, 10);
-    r->mark = (uint32_t)strtoul(field(h, "mark"), NULL, 10);
-    r->keys = strtoull(field(h, "keys"), NULL, 10);
-    r->error = strtod(field(h, "error"), NULL);
-    if (s.pieces < 1 || s.pieces > 65536 ||
-        (!module && (!s.bits || !s.probes || s.probes > MAX_PROBES ||
-                     s.bits > ((uint64_t)1 << 32) - 64 || !r->mark)))
+    bool module = !strcmp(field(h, SCHEME), "module");
+    uint64_t pieces, bits, probes, seed, mark, keys;
+    double error = strtod(field(h, ERROR), NULL);
+    bool good = number(h, PIECES, 65536, &pieces) && pieces &&
+                number(h, SEED, UINT64_MAX, &seed) &&
+                number(h, KEYS, UINT64_MAX, &keys) && error > 0 && error < 1;
+    good &= number(h, BITS, ((uint64_t)1 << 32) - 64, &bits) && (bits || module);
+    good &= number(h, PROBES, MAX_PROBES, &probes) && (probes || module);
+    good &= number(h, MARK, UINT32_MAX, &mark) && (mark || module);
+    if (!good)
         return remote_fail(SEEN_EFORMAT, "%s: its description makes no sense",
                            r->url.name);
-    if (module)
-        s.scheme = SCHEME_MODULE;
-    r->s = s;
+    r->s = (bit_scheme){.scheme = module ? SCHEME_MODULE : SCHEME_OWN,
+                        .base = 64,
+                        .pieces = (uint32_t)pieces,
+                        .bits = bits,
+                        .probes = (uint32_t)probes,
+                        .seed = seed};
+    r->mark = (uint32_t)mark;
+    r->keys = keys;
+    r->error = error;
     r->described = true;
-    return strcmp(field(h, "ready"), "1") ? 1 : SEEN_OK;
+    return strcmp(field(h, READY), "1") ? 1 : SEEN_OK;
 }
 
 static uint32_t random_mark(void)
@@ -85,9 +110,17 @@ static int make_pieces(seen_remote *r)
     int rc = SEEN_OK;
     if (!nodes_run(r->ns, q, n) || !nodes_run(r->ns, q + n, n))
         rc = remote_fail(SEEN_EIO, "%s", nodes_reason());
-    for (uint32_t i = 0; i < n && rc == SEEN_OK; i++)
-        if (q[n + i].reply->type == REDIS_REPLY_ERROR)
-            rc = remote_fail(SEEN_EIO, "%s: %s", r->url.name, q[n + i].reply->str);
+    for (uint32_t i = 0; i < n && rc == SEEN_OK; i++) {
+        const redisReply *made = q[n + i].reply;
+        if (made->type == REDIS_REPLY_ERROR)
+            rc = remote_fail(SEEN_EIO, "%s: %s", r->url.name, made->str);
+        else if (r->s.scheme == SCHEME_MODULE
+                     ? made->type != REDIS_REPLY_STATUS
+                     : made->elements != 2 ||
+                           made->element[0]->type != REDIS_REPLY_INTEGER ||
+                           made->element[1]->type != REDIS_REPLY_INTEGER)
+            rc = remote_strange(r);
+    }
     requests_free(q, 2 * (size_t)n);
     free(q);
     return rc;
@@ -119,8 +152,10 @@ static int make_described(seen_remote *r, const seen_remote_spec *spec)
                              "mark", mark, "keys", keys, "error", error, "ready", "0"));
     if (rc < 0)
         return rc;
-    bool first = got->type == REDIS_REPLY_INTEGER && got->integer == 1;
+    bool known = got->type == REDIS_REPLY_INTEGER, first = known && got->integer == 1;
     freeReplyObject(got);
+    if (!known)
+        return remote_strange(r);
     if (!first)
         return 1;
     r->described = true;
@@ -181,9 +216,12 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
     int rc = remote_command(r, name, &got, WORDS("TYPE", name));
     if (rc < 0)
         return rc;
-    char type[32];
-    snprintf(type, sizeof type, "%s", got->str);
+    char type[32] = "";
+    if (got->type == REDIS_REPLY_STATUS)
+        snprintf(type, sizeof type, "%s", got->str);
     freeReplyObject(got);
+    if (!*type)
+        return remote_strange(r);
     if (!strcmp(type, "none")) {
         if (!spec->make)
             return remote_fail(SEEN_EKIND, "%s: there is no such filter on the server",
@@ -192,7 +230,8 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
     }
     if (!strcmp(type, "hash") &&
         (r->url.scheme == SCHEME_OWN || r->url.scheme == SCHEME_MODULE)) {
-        if ((rc = remote_command(r, name, &got, WORDS("HGETALL", name))) < 0)
+        rc = remote_command(r, name, &got, WORDS("HMGET", name, FIELD_NAMES));
+        if (rc < 0)
             return rc;
         rc = read_description(r, got);
         freeReplyObject(got);

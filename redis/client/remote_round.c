@@ -80,7 +80,21 @@ static void write_bits(seen_remote *r, request *q, const char *name, const round
         }
 }
 
-/* Whether all bits of key number J of the reply were set; false for the wrong shape. */
+/* Whether GOT is an array of N numbers, 0 or 1, behind HEAD other numbers. */
+static bool are_bits(const redisReply *got, size_t head, size_t n)
+{
+    if (got->type != REDIS_REPLY_ARRAY || got->elements != head + n)
+        return false;
+    for (size_t i = 0; i < head + n; i++) {
+        const redisReply *e = got->element[i];
+        if (e->type != REDIS_REPLY_INTEGER ||
+            (i >= head && e->integer != 0 && e->integer != 1))
+            return false;
+    }
+    return true;
+}
+
+/* Whether all bits of each key of piece P were set. */
 static int read_bits(seen_remote *r, const request *q, const round_t *t, uint32_t p,
                      bool *answer)
 {
@@ -91,11 +105,9 @@ static int read_bits(seen_remote *r, const request *q, const round_t *t, uint32_
         return strstr(got->str, "SEENLOST")
                    ? remote_lost(r, t->pieces[p])
                    : remote_fail(SEEN_EIO, "%s: %s", r->url.name, got->str);
-    if (got->type != REDIS_REPLY_ARRAY ||
-        got->elements != head + (size_t)(to - from) * k)
-        return remote_fail(SEEN_EIO, "%s: the server gave a strange answer",
-                           r->url.name);
-    if (head && (uint32_t)got->element[0]->integer != r->mark)
+    if (!are_bits(got, head, (size_t)(to - from) * k))
+        return remote_strange(r);
+    if (head && got->element[0]->integer != (long long)r->mark)
         return remote_lost(r, t->pieces[p]);
     redisReply **bit = got->element + head;
     for (uint32_t j = from; j < to; j++) {
@@ -126,20 +138,23 @@ static int read_items(seen_remote *r, const request *q, const request *there,
 {
     const redisReply *got = q->reply;
     uint32_t from = t->first[p], n = t->first[p + 1] - from;
-    if (there && there->reply->type == REDIS_REPLY_INTEGER && !there->reply->integer)
+    if (there && there->reply->type == REDIS_REPLY_ERROR)
+        got = there->reply;
+    else if (there && there->reply->type != REDIS_REPLY_INTEGER)
+        return remote_strange(r);
+    else if (there && !there->reply->integer)
         return remote_lost(r, t->pieces[p]);
     if (got->type == REDIS_REPLY_ERROR)
         return strstr(got->str, "not found")
                    ? remote_lost(r, t->pieces[p])
                    : remote_fail(SEEN_EIO, "%s: %s", r->url.name, got->str);
     if (got->type != REDIS_REPLY_ARRAY || got->elements < 1)
-        return remote_fail(SEEN_EIO, "%s: the server gave a strange answer",
-                           r->url.name);
+        return remote_strange(r);
     const redisReply *last = got->element[got->elements - 1];
-    if (last->type == REDIS_REPLY_ERROR || got->elements != n)
-        return remote_fail(SEEN_EFULL, "%s: %s", r->url.name,
-                           last->type == REDIS_REPLY_ERROR ? last->str
-                                                           : "too few answers");
+    if (last->type == REDIS_REPLY_ERROR)
+        return remote_fail(SEEN_EFULL, "%s: %s", r->url.name, last->str);
+    if (!are_bits(got, 0, n))
+        return remote_strange(r);
     for (uint32_t j = 0; j < n; j++)
         answer[t->at[from + j]] = (got->element[j]->integer == 1) != add;
     return SEEN_OK;
