@@ -27,6 +27,9 @@ $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
 LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
 ALL += $(LIBSEEN_GUARD)
 TESTS += $(BUILD)/tests/guard/flow.t
+ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
+TESTS += $(BUILD)/tests/guard/forged_cache.t
+endif
 ifeq ($(words $(GUARD_ADAPTERS)),3)
 TESTS += $(BUILD)/tests/guard/storm.t
 BENCHES += $(BUILD)/bench/guard/queries

@@ -8,12 +8,19 @@
 #include "pool.h"
 
 #include <hiredis/hiredis.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
-enum { TIMEOUT_MS = 500, PAUSE_MS = 200, TOKEN_LEN = 17 };
+enum {
+    TIMEOUT_MS = 500, /* without a byte */
+    REPLY_MS = 5000,  /* for a reply, however it drips */
+    PAUSE_MS = 200,
+    TOKEN_LEN = 17
+};
 
 typedef struct redis {
     pool pool;
@@ -28,11 +35,69 @@ typedef struct connection {
     uint64_t server; /* from the run id: another after each start */
 } connection;
 
-/* A number for the server behind C; 0 if it does not say. */
-static uint64_t server_of(redisContext *c)
+/* No command of ours is answered with an array; the server's word for its length is
+ * not worth memory. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
+static redisReplyObjectFunctions no_arrays;
+
+static void *refuse_array(const redisReadTask *task, element_count n)
 {
-    redisReply *r = redisCommand(c, "INFO server");
+    (void)task;
+    (void)n;
+    return NULL;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_functions(void)
+{
+    redisReader *r = redisReaderCreate();
+    if (r) {
+        no_arrays = *r->fn;
+        no_arrays.createArray = refuse_array;
+        redisReaderFree(r);
+    }
+}
+
+/* One command and its reply; NULL if the connection is of no more use. */
+static redisReply *exchange(redisContext *c, int argc, const char **argv,
+                            const size_t *lens)
+{
+    void *reply = NULL;
+    int sent = 0;
+    int64_t end = sn_guard_now_ms() + REPLY_MS;
+    /* hiredis writes without care for SIGPIPE, which is not the program's to bear: it
+     * is held back and, if it came, thrown away. */
+    sigset_t pipe, before, waiting;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&waiting);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    if (redisAppendCommandArgv(c, argc, argv, lens) == REDIS_OK)
+        while (!sent && redisBufferWrite(c, &sent) == REDIS_OK)
+            ;
+    while (sent && redisGetReplyFromReader(c, &reply) == REDIS_OK && !reply)
+        if (sn_guard_now_ms() > end || redisBufferRead(c) != REDIS_OK)
+            break;
+    struct timespec none = {0, 0};
+    if (!sigismember(&waiting, SIGPIPE))
+        while (sigtimedwait(&pipe, NULL, &none) > 0)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return reply;
+}
+
+/* A number for the server behind C; 0 if it does not say. */
+static uint64_t server_of(redisContext *c, bool *answered)
+{
+    const char *info[] = {"INFO", "server"};
+    redisReply *r = exchange(c, 2, info, NULL);
     uint64_t id = 0;
+    *answered = r;
     char *at = r && r->type == REDIS_REPLY_STRING ? strstr(r->str, "run_id:") : NULL;
     if (at)
         id = seen_hash_seeded(0, at, strcspn(at, "\r\n"));
@@ -64,11 +129,16 @@ static void *connect_redis(void *ctx)
         r->down_until = sn_guard_now_ms() + PAUSE_MS;
         return NULL;
     }
+    pthread_once(&once, make_functions);
+    if (no_arrays.createArray)
+        conn->c->reader->fn = &no_arrays;
     redisSetTimeout(conn->c, t);
     redisEnableKeepAlive(conn->c);
-    conn->server = server_of(conn->c);
-    if (conn->c->err) {
-        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port, conn->c->errstr);
+    bool answered;
+    conn->server = server_of(conn->c, &answered);
+    if (!answered) {
+        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
+                      conn->c->err ? conn->c->errstr : "no answer in time");
         disconnect(conn);
         return NULL;
     }
@@ -91,10 +161,10 @@ static char *full_key(const redis *r, const void *key, size_t len)
 static redisReply *command(redis *r, connection **conn, int argc, const char **argv,
                            const size_t *lens)
 {
-    redisReply *reply = redisCommandArgv((*conn)->c, argc, argv, lens);
+    redisReply *reply = exchange((*conn)->c, argc, argv, lens);
     if (!reply) {
         sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
-                      (*conn)->c->errstr);
+                      (*conn)->c->err ? (*conn)->c->errstr : "no answer in time");
         r->down_until = sn_guard_now_ms() + PAUSE_MS;
         sn_pool_give(&r->pool, *conn, true);
         *conn = NULL;
@@ -111,13 +181,20 @@ static void lease_text(char text[TOKEN_LEN + 1], uint64_t token)
     snprintf(text, TOKEN_LEN + 1, "L%016llx", (unsigned long long)token);
 }
 
+static int strange(void)
+{
+    return sn_guard_fail(SEEN_EIO, "redis: an answer that its command does not have");
+}
+
 /* What an entry says. */
 static int read_entry(const redisReply *r, seen_guard_bytes *value)
 {
-    if (r->len == 0 || !strchr("VNL", r->str[0]))
+    if (r->len == 1 && r->str[0] == 'N')
+        return SEEN_GUARD_MARKER;
+    if (r->len == TOKEN_LEN && r->str[0] == 'L')
+        return SEEN_GUARD_BUSY;
+    if (r->len == 0 || r->str[0] != 'V')
         return sn_guard_fail(SEEN_EFORMAT, "a cache entry that is not the guard's");
-    if (r->str[0] != 'V')
-        return r->str[0] == 'N' ? SEEN_GUARD_MARKER : SEEN_GUARD_BUSY;
     value->len = (size_t)r->len - 1;
     value->data = malloc(value->len + 1);
     if (!value->data)
@@ -145,12 +222,15 @@ static int redis_get(void *ctx, const void *key, size_t len, uint64_t token,
         redisReply *reply = command(r, &conn, 2, get, lens);
         if (reply && reply->type == REDIS_REPLY_STRING) {
             rc = read_entry(reply, value);
-        } else if (reply) {
+        } else if (reply && reply->type == REDIS_REPLY_NIL) {
             freeReplyObject(reply);
             reply = command(r, &conn, 6, set, lens);
-            if (reply) /* nil: somebody was faster */
-                rc = reply->type == REDIS_REPLY_STATUS ? SEEN_GUARD_LEASED
-                                                       : SEEN_GUARD_BUSY;
+            if (reply && reply->type == REDIS_REPLY_STATUS)
+                rc = SEEN_GUARD_LEASED;
+            else if (reply) /* nil: somebody was faster */
+                rc = reply->type == REDIS_REPLY_NIL ? SEEN_GUARD_BUSY : strange();
+        } else if (reply) {
+            rc = strange();
         }
         if (reply)
             freeReplyObject(reply);
@@ -177,7 +257,9 @@ static int run_script(redis *r, const char *script, const void *key, size_t len,
                          TOKEN_LEN, text_len,       strlen(ms)};
         redisReply *reply = command(r, &conn, 7, eval, lens);
         if (reply) {
-            rc = reply->type == REDIS_REPLY_INTEGER ? (int)reply->integer : SEEN_EIO;
+            bool known = reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0 &&
+                         reply->integer <= 1;
+            rc = known ? (int)reply->integer : strange();
             freeReplyObject(reply);
         }
         if (conn)
@@ -230,7 +312,7 @@ static int redis_drop(void *ctx, const void *key, size_t len)
         size_t lens[] = {3, r->prefix_len + len};
         redisReply *reply = command(r, &conn, 2, del, lens);
         if (reply) {
-            rc = reply->type == REDIS_REPLY_INTEGER ? 0 : SEEN_EIO;
+            rc = reply->type == REDIS_REPLY_INTEGER ? 0 : strange();
             freeReplyObject(reply);
         }
         if (conn)

@@ -92,6 +92,8 @@ static int get_once(sql_store *s, const char *key, size_t len, seen_guard_bytes 
     if (PQresultStatus(r) != PGRES_TUPLES_OK) {
         rc = failed(PQerrorMessage(c));
         *again = broken;
+    } else if (PQnfields(r) < 1) {
+        rc = failed("the query for a value has no column");
     } else if (PQntuples(r) == 0) {
         rc = 0;
     } else {
