@@ -21,10 +21,10 @@ ALL += $(BUILD)/seen-crawl
 INSTALL_BIN += $(BUILD)/seen-crawl
 
 # Parts of the crawler, each on its own.
-$(BUILD)/tests/crawl/parts.t: tests/crawl/parts.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
+$(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
-TESTS += $(BUILD)/tests/crawl/parts.t
+TESTS += $(BUILD)/tests/crawl/parts.t $(BUILD)/tests/crawl/late_name.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

@@ -106,6 +106,8 @@ static void finish(conn *k, int outcome, const char *why)
     f->outcome = outcome;
     snprintf(f->why, sizeof f->why, "%s", why);
     unlink_flight(k);
+    if (k->state == CONN_NAMING)
+        resolver_forget(e->names, f->u.text + f->u.host, f->u.host_len, f->u.port, k);
     if (outcome == OUT_OK && k->answer.keep && !f->truncated) {
         k->state = CONN_KEPT;
         k->f = NULL;
@@ -174,8 +176,7 @@ static void connect_next(conn *k)
 static void on_names(void *ctx, const addresses *a)
 {
     conn *k = ctx;
-    if (k->state != CONN_NAMING)
-        return; /* given up meanwhile */
+    k->state = CONN_CONNECTING;
     k->to = *a;
     k->tried = 0;
     if (!a->count)

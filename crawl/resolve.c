@@ -15,7 +15,7 @@
 enum { THREADS = 4, TABLE = 4096, KEEP_MS = 300000, KEEP_FAILURE_MS = 60000 };
 
 typedef struct waiter {
-    void (*done)(void *ctx, const addresses *a);
+    void (*done)(void *ctx, const addresses *a); /* NULL: nobody waits any more */
     void *ctx;
     struct waiter *next;
 } waiter;
@@ -100,7 +100,8 @@ static void on_answers(watch *w, uint32_t events)
         n->until = loop_now() + (n->found.count ? KEEP_MS : KEEP_FAILURE_MS);
         for (waiter *x = n->waiting, *after; x; x = after) {
             after = x->next;
-            x->done(x->ctx, &n->found);
+            if (x->done)
+                x->done(x->ctx, &n->found);
             free(x);
         }
         n->waiting = NULL;
@@ -179,6 +180,23 @@ static bool as_told(const config *c, const char *host, size_t len, uint16_t port
     return false;
 }
 
+static name *find(const resolver *r, const char *host, size_t len, uint16_t port)
+{
+    name *n = r->table[seen_hash_seeded(port, host, len) % TABLE];
+    while (n && (n->port != port || strncmp(n->host, host, len) || n->host[len]))
+        n = n->chain;
+    return n;
+}
+
+void resolver_forget(resolver *r, const char *host, size_t len, uint16_t port,
+                     const void *ctx)
+{
+    name *n = len < sizeof n->host ? find(r, host, len, port) : NULL;
+    for (waiter *x = n ? n->waiting : NULL; x; x = x->next)
+        if (x->ctx == ctx)
+            x->done = NULL; /* freed with the others: they may be called right now */
+}
+
 void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
                   void (*done)(void *ctx, const addresses *a), void *ctx)
 {
@@ -192,15 +210,14 @@ void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
         done(ctx, &known);
         return;
     }
-    name **slot = &r->table[(seen_hash_seeded(port, host, len)) % TABLE], *n = *slot;
-    while (n && (n->port != port || strncmp(n->host, host, len) || n->host[len]))
-        n = n->chain;
+    name *n = find(r, host, len, port);
     if (n && n->until > loop_now()) {
         done(ctx, &n->found);
         return;
     }
     bool ask = !n || n->until;
     if (!n) {
+        name **slot = &r->table[seen_hash_seeded(port, host, len) % TABLE];
         n = kit_alloc(sizeof *n);
         memcpy(n->host, host, len);
         n->port = port;

@@ -28,4 +28,9 @@ void resolver_free(resolver *r);
 void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
                   void (*done)(void *ctx, const addresses *a), void *ctx);
 
+/* CTX waits no longer for HOST: DONE will not be called. An answer that comes too late
+ * must not find CTX waiting for another name. */
+void resolver_forget(resolver *r, const char *host, size_t len, uint16_t port,
+                     const void *ctx);
+
 #endif
