@@ -124,7 +124,7 @@ static void take_claim(crawler *c, const redisReply *row)
     redis_state *s = state(c);
     char text[URL_ROOM], out[URL_ROOM];
     url u;
-    const char *origin = reply_text(row->elements ? row->element[0] : NULL);
+    const char *origin = reply_text(row->elements > 1 ? row->element[0] : NULL);
     int n = snprintf(text, sizeof text, "%s/", origin);
     if (n >= (int)sizeof text ||
         url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
@@ -175,6 +175,7 @@ static bool claim(crawler *c)
     /* What we got may be somebody else's already if we slept meanwhile. */
     bool late = (double)(loop_now() - asked) >= c->c->lease * 1000;
     for (size_t i = 0; i < n && !late; i++) {
+        reply_array(r[i].reply);
         got += r[i].reply->elements;
         for (size_t k = 0; k < r[i].reply->elements; k++)
             take_claim(c, r[i].reply->element[k]);
@@ -201,7 +202,7 @@ static void renew(crawler *c)
         request_text(&r, s->lease_ms);
         request_text(&r, e->h->origin);
         scripts_run(s, &r, 1, SCRIPT_RENEW);
-        if (r.reply->elements == 1 && r.reply->element[0]->integer == 0) {
+        if (reply_number(r.reply, 0, 1) == 0) {
             e->lost = true;
             c->queued -= e->count - e->next;
             for (; e->next < e->count; e->next++)

@@ -36,6 +36,21 @@ const char *reply_text(const redisReply *r)
     return r->str;
 }
 
+uint64_t reply_number(const redisReply *r, size_t i, size_t n)
+{
+    reply_array(r);
+    if (r->elements != n || r->element[i]->type != REDIS_REPLY_INTEGER ||
+        r->element[i]->integer < 0)
+        kit_die("Redis: the answer holds no number where one belongs");
+    return (uint64_t)r->element[i]->integer;
+}
+
+void reply_array(const redisReply *r)
+{
+    if (r->type != REDIS_REPLY_ARRAY)
+        kit_die("Redis: the answer is no list where one belongs");
+}
+
 void script_start(redis_state *s, request *r, unsigned shard, int script, size_t args)
 {
     memset(r, 0, sizeof *r);
@@ -120,6 +135,7 @@ static void keep_refused(redis_state *s, const outbox *b, size_t first,
 {
     const uint32_t *number = (const uint32_t *)b->pages.p + first;
     size_t pages = b->pages.len / sizeof *number - first;
+    reply_array(reply);
     for (size_t i = 0; i < reply->elements; i++) {
         const redisReply *e = reply->element[i];
         if (e->type != REDIS_REPLY_INTEGER || (uint64_t)e->integer >= pages)

@@ -94,8 +94,8 @@ static void read_status(redis_state *s)
         script_start(s, &r[k], k, SCRIPT_STATUS, 0);
     scripts_run(s, r, SHARDS, SCRIPT_STATUS);
     for (unsigned k = 0; k < SHARDS; k++)
-        for (size_t i = 0; i < 5 && i < r[k].reply->elements; i++)
-            s->status[i] += (uint64_t)r[k].reply->element[i]->integer;
+        for (size_t i = 0; i < 5; i++)
+            s->status[i] += reply_number(r[k].reply, i, 5);
     requests_free(r, SHARDS);
 }
 

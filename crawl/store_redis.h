@@ -68,6 +68,9 @@ void shards_run(redis_state *s, request *r, size_t n);
 void reply_check(const request *r); /* ends the program if the reply is an error */
 /* The text of a reply that must be one: ends the program if it is not. */
 const char *reply_text(const redisReply *r);
+/* The same of a list, and of number I of a list of N. */
+void reply_array(const redisReply *r);
+uint64_t reply_number(const redisReply *r, size_t i, size_t n);
 /* One command of WORDS() to the owner of KEY; the reply may be an error. */
 redisReply *shards_command(redis_state *s, request *r, const char *key, size_t n,
                            const char *const *word);

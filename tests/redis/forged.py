@@ -1,5 +1,6 @@
 """A server that lies: it speaks RESP, answers as Redis would, and forges what a test
 names. It listens on a port that the system chose."""
+import hashlib
 import socket
 import threading
 import time
@@ -34,6 +35,7 @@ class Forger:
         self.kind = kind
         self.fields = {**Forger.fields, **dict(fields)}
         self.asked = set()
+        self.scripts = []
         self.ended = False
         self.s = socket.socket()
         self.s.bind(("127.0.0.1", 0))
@@ -75,8 +77,11 @@ class Forger:
 
     def reply(self, c, words):
         name = words[0].upper()
-        self.asked.add(name.decode())
-        lie = self.forged.get(name.decode())
+        key = name.decode()
+        if name == b"EVALSHA":  # which script: the order in which they were loaded
+            key += str(self.scripts.index(words[1]))
+        self.asked.add(key)
+        lie = self.forged.get(key)
         if lie is None:
             c.sendall(self.honest(name, words))
             return True
@@ -112,6 +117,20 @@ class Forger:
             return array(*([number(0)] * (len(words) - 2)))
         if name == b"BF.INSERT":
             return array(*([number(1)] * (len(words) - 4)))
+        if name == b"SCRIPT":
+            sha = hashlib.sha1(words[2]).hexdigest().encode()
+            if sha not in self.scripts:
+                self.scripts.append(sha)
+            return bulk(sha)
+        if name == b"EVALSHA":  # push, claim, done, release, renew, status
+            return (number(1), array(), array(), number(1), array(number(1)),
+                    array(*([number(0)] * 5)))[self.scripts.index(words[1])]
+        if name == b"COMMAND":
+            return array(bulk(None))
+        if name == b"SMEMBERS":
+            return array(bulk(b"http://127.0.0.1:1/"))
+        if name == b"EVAL" and b"HMGET" in words[1]:  # what workers agree on
+            return array(*map(bulk, (b"set", b"100", b"0.01", b"7", b"1")))
         if name == b"EVAL" and b"BITFIELD" in words[1]:
             return array(*([number(0)] * (words.count(b"GET") + words.count(b"SET"))))
         if name in (b"EVAL", b"EXISTS", b"UNLINK", b"HSET", b"BITCOUNT"):

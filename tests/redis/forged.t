@@ -7,6 +7,7 @@ from server import *
 from forged import *
 
 SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
+CRAWL = os.path.abspath(os.path.join(BUILD, "seen-crawl"))
 if b"--redis " not in subprocess.run([SEEN, "add", "--help"], capture_output=True).stdout:
     skip_all("the command was built without hiredis")
 ENV = dict(os.environ, ASAN_OPTIONS="exitcode=99:allocator_may_return_null=1",
@@ -16,8 +17,12 @@ ENV = dict(os.environ, ASAN_OPTIONS="exitcode=99:allocator_may_return_null=1",
 def seen(port, *words, options="timeout=0.2"):
     """Its status and its last words; None if it did not end."""
     url = "redis://127.0.0.1:%d/f?%s" % (port, options)
+    line = [SEEN, *words, url]
+    if words[0] == "crawl":
+        line = [CRAWL, "--quiet", "--delay", "0", "--lease", "1", "--allow-private", "--redis",
+                url, "--wait", "1", "http://127.0.0.1:1/"]
     try:
-        p = subprocess.run([SEEN, *words, url], input=b"a\nb\nc\n", env=ENV, timeout=120,
+        p = subprocess.run(line, input=b"a\nb\nc\n", env=ENV, timeout=120,
                            capture_output=True)
     except subprocess.TimeoutExpired:
         return None, b""
@@ -155,4 +160,28 @@ count = iter(range(1, 10**9))
 all_of([("ports", lambda: play("has", cluster=True, forged={
     "BITFIELD_RO": lambda w, f: b"-MOVED 1 127.0.0.1:%d\r\n" % (next(count) % 9 + 1)}))],
        (2,), "or if every answer names another port")
+
+if os.path.exists(CRAWL):
+    print("# a shared crawl")
+    _, status, said = play("crawl")
+    ok(status == 0, "an honest server is heard: crawl", (status, said))
+    for word in ("SCRIPT", "EVAL", "EVALSHA5"):
+        asked = all_of(lies_to(word, "crawl"), (2,),
+                       "crawl: no lie about %s is believed" % word)
+        ok(word in asked, "and %s was asked for" % word, asked)
+    for word in ("COMMAND", "SADD", "SMEMBERS", "EVALSHA0", "EVALSHA1", "WAIT", "CLUSTER"):
+        asked = all_of(lies_to(word, "crawl"), (0, 2),
+                       "crawl: no lie about %s does harm" % word)
+        ok(word in asked, "and %s was asked for" % word, asked)
+    site = b"http://127.0.0.1:1"
+    rows = [array(), array(bulk(site)), array(bulk(None), bulk(b"x")), array(number(1), number(2)),
+            array(bulk(site), bulk(None)), array(bulk(site), array()), array(bulk(site), bulk(b"")),
+            array(bulk(site), bulk(b"0 0")), array(bulk(site), bulk(b"0 0 0 ")),
+            array(bulk(site), bulk(b"0 0 0 http://127.0.0.2:1/ ")),
+            array(bulk(site), bulk(b"99999999999 -1 99999999999 x ")),
+            array(bulk(b"http://" + b"a" * 20000), bulk(b"x")), array(bulk(b"\0"), bulk(b"x")),
+            array(bulk(site), bulk(b"0 0 0 http://127.0.0.1:1/" + b"%" * 9000 + b" ")),
+            array(bulk(b"x"), bulk(b"y")), number(1), bulk(site)]
+    all_of([(r, lambda r=r: play("crawl", forged={"EVALSHA1": array(r)})) for r in rows], (2,),
+           "crawl: a forged claim ends it with words")
 done()
