@@ -10,7 +10,8 @@ SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
 CRAWL = os.path.abspath(os.path.join(BUILD, "seen-crawl"))
 if b"--redis " not in subprocess.run([SEEN, "add", "--help"], capture_output=True).stdout:
     skip_all("the command was built without hiredis")
-ENV = dict(os.environ, ASAN_OPTIONS="exitcode=99:allocator_may_return_null=1",
+SCRATCH = tempfile.TemporaryDirectory(prefix="seen-forged-")  # crawls that end leave theirs
+ENV = dict(os.environ, TMPDIR=SCRATCH.name, ASAN_OPTIONS="exitcode=99:allocator_may_return_null=1",
            UBSAN_OPTIONS="exitcode=99")
 
 
