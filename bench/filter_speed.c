@@ -341,6 +341,11 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--count") == 0)
         return count(argv[2]);
+    for (int i = 1; i < argc; i++)
+        if (!(atof(argv[i]) > 0)) {
+            fprintf(stderr, "usage: bench/filters [MILLIONS OF KEYS]...\n");
+            return 2;
+        }
     printf("instructions: %s; each figure the median of %d rounds of %zu keys\n",
            seen_simd(), ROUNDS, QUERIES);
     for (int i = 1; i < argc; i++)

@@ -184,17 +184,20 @@ static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_ke
 
 size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
 {
-    sn_layer *l = sn_newest(f);
+    sn_layer *l = f->layer;
     size_t taken = 0;
-    bool one = n == 1 && f->layers > 1 && f->alike;
-    if (one) {
-        l->twin->has_any(f->layer, f->layers - 1, h, 1, dup);
+    if (f->layers == 1) {
+        if (sn_room(l) >= n && (taken = l->twin->add(l, h, n, dup)) == n)
+            return n;
+    } else if (n == 1 && f->alike) {
+        l->twin->has_any(l, f->layers - 1, h, 1, dup);
         if (*dup)
             return 1;
+        l = sn_newest(f);
+        if (sn_room(l) && l->twin->add(l, h, 1, dup))
+            return 1;
     }
-    if ((one || f->layers == 1) && sn_room(l) >= n)
-        taken = l->twin->add(l, h, n, dup);
-    return taken == n ? n : taken + add_growing(f, h + taken, n - taken, dup + taken);
+    return taken + add_growing(f, h + taken, n - taken, dup + taken);
 }
 
 /* Runs N keys (or, without KEYS, hashes) through the one layer of F; OUT may be NULL
