@@ -24,7 +24,7 @@ INSTALL_BIN += $(BUILD)/seen-crawl
 $(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
-TESTS += $(BUILD)/tests/crawl/parts.t $(BUILD)/tests/crawl/late_name.t
+TESTS += $(BUILD)/tests/crawl/parts.t $(BUILD)/tests/crawl/names.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

@@ -48,15 +48,29 @@ static void raise_limit(unsigned connections)
     }
 }
 
+/* The folder of a crawl that nobody wants to resume; it goes also if that fails. */
+static char made[4096];
+
+static void remove_made(void)
+{
+    char path[4096 + 16];
+    if (!*made)
+        return;
+    snprintf(path, sizeof path, "%s/frontier.log", made);
+    unlink(path);
+    rmdir(made);
+    *made = 0;
+}
+
 static const char *make_dir(const config *c, bool *temporary)
 {
-    static char made[4096];
     *temporary = false;
     if (c->dir) {
         if (!c->resume && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
             kit_die("%s: %s", c->dir, strerror(errno));
-        snprintf(made, sizeof made, "%s/options", c->dir);
-        if (!c->resume && access(made, F_OK) == 0)
+        char options[4096];
+        snprintf(options, sizeof options, "%s/options", c->dir);
+        if (!c->resume && access(options, F_OK) == 0)
             kit_die("%s holds a crawl already: --resume goes on with it", c->dir);
         return c->dir;
     }
@@ -64,6 +78,7 @@ static const char *make_dir(const config *c, bool *temporary)
     snprintf(made, sizeof made, "%s/seen-crawl.XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(made))
         kit_die("%s: %s", made, strerror(errno));
+    atexit(remove_made);
     *temporary = true;
     return made;
 }
@@ -107,13 +122,8 @@ int main(int argc, char **argv)
             config_save(&conf);
         store_log_open(&c, dir, conf.resume);
     }
-    if (temporary) {
-        /* The log lives on without its name, and goes when we go. */
-        char path[4096 + 16];
-        snprintf(path, sizeof path, "%s/frontier.log", dir);
-        unlink(path);
-        rmdir(dir);
-    }
+    if (temporary) /* the log lives on without its name, and goes when we go */
+        remove_made();
     bool again = conf.resume;
     report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
     /* A crawl that was killed before its first commit has only its options. */

@@ -30,6 +30,7 @@ typedef struct conn {
     int state;
     bool reused, got_any;
     uint64_t deadline, idle_since;
+    uint64_t until; /* a connection must be there, whatever the address */
     uint64_t key;
     addresses to;
     int tried;
@@ -159,9 +160,12 @@ static void connect_next(conn *k)
             continue;
         }
         write_address(k);
-        uint64_t limit = loop_now() + (uint64_t)(c->connect_timeout * 1000);
-        if (limit < k->deadline)
-            k->deadline = limit;
+        /* An address that does not answer leaves time for the next. */
+        uint64_t now = loop_now(), left = k->until > now ? k->until - now : 0,
+                 limit = (uint64_t)(c->connect_timeout * 1000);
+        if (k->tried < k->to.count)
+            left /= 2;
+        k->deadline = now + (left < limit ? left : limit);
         k->w.fd = fd;
         k->state = CONN_CONNECTING;
         loop_set(k->e->loop, &k->w, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
@@ -259,7 +263,7 @@ static void plain_start(engine *base, fetch *f)
     k->reused = reused;
     k->got_any = false;
     http1_begin(&k->answer, f, e->c);
-    k->deadline = loop_now() + (uint64_t)(e->c->timeout * 1000);
+    k->deadline = k->until = loop_now() + (uint64_t)(e->c->timeout * 1000);
     k->prev = NULL;
     k->next = e->in_flight;
     if (k->next)

@@ -107,7 +107,8 @@ static bool read_framing(http1 *a)
         h[9] > '5' || h[10] < '0' || h[10] > '9' || h[11] < '0' || h[11] > '9')
         return false;
     f->status = (h[9] - '0') * 100 + (h[10] - '0') * 10 + h[11] - '0';
-    fetch_read_head(f, a->c->product);
+    if (f->status >= 200) /* what comes before the answer says nothing of the page */
+        fetch_read_head(f, a->c->product);
     v = fetch_field(&f->head, "connection", &n, &from);
     a->keep = h[7] == '1' ? !(v && has_token(v, n, "close"))
                           : v && has_token(v, n, "keep-alive");

@@ -1,5 +1,6 @@
 /* say.c - messages: one line, one write, so that lines of several programs in a
- * pipeline never mix. */
+ * pipeline never mix. What others wrote (a server's error, the name of a file) may
+ * stand in them, so no control character gets through to the terminal. */
 #include "say.h"
 
 #include <stdarg.h>
@@ -29,6 +30,9 @@ static void say(const char *fmt, va_list ap)
     if (n > (int)sizeof line - at - 2)
         n = (int)sizeof line - at - 2;
     at += n > 0 ? n : 0;
+    for (int i = 0; i < at; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 127)
+            line[i] = '?';
     line[at++] = '\n';
     if (kit_before_message)
         kit_before_message();

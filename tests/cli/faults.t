@@ -176,4 +176,7 @@ for mode in "" "-j 2" "-e 0.01" "-D dups"; do
     same "and half a line waits for its end" "first
 half a line" "$(cat got)"
 done
+fails "control characters of a name do not reach the terminal" 2 '^seen uniq: no.\[31mfile.x: No such' \
+    seen uniq "$(printf 'no\033[31mfile\tx')"
+same "but question marks" 2 "$(tr -dc '?' <err | wc -c)"
 finish

@@ -125,4 +125,7 @@ END
     kill $nginx_pid
     wait $nginx_pid 2>/dev/null
 fi
+mkdir "$dir/tmp"
+TMPDIR="$dir/tmp" $crawl $fast "nonsense://x/" 2>/dev/null
+is "$(ls "$dir/tmp")" "" "a crawl that fails leaves no folder behind"
 plan
