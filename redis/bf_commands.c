@@ -82,6 +82,16 @@ static const char *rotate_if_due(rm_ctx *ctx, rm_str *name, bloom *b, int64_t no
     return NULL;
 }
 
+/* The answers of the N items that were taken, and why there are no more, if WHY. */
+static void reply_many(rm_ctx *ctx, const bool *answer, size_t n, const char *why)
+{
+    RM_ReplyWithArray(ctx, (long)(n + (why != NULL)));
+    for (size_t i = 0; i < n; i++)
+        RM_ReplyWithBool(ctx, answer[i]);
+    if (why)
+        RM_ReplyWithError(ctx, why);
+}
+
 /* Adds to a filter in pieces. The answers end before the first item that was not taken;
  * items behind it may be in all the same, and the replicas are told which. */
 static int add_to_parts(rm_ctx *ctx, rm_str *name, bf_key *k, const bf_options *made,
@@ -104,11 +114,7 @@ static int add_to_parts(rm_ctx *ctx, rm_str *name, bf_key *k, const bf_options *
     } else if (one || (why && !all)) {
         RM_ReplyWithError(ctx, why);
     } else {
-        RM_ReplyWithArray(ctx, (long)(done + (why != NULL)));
-        for (size_t i = 0; i < done; i++)
-            RM_ReplyWithBool(ctx, it.answer[i]);
-        if (why)
-            RM_ReplyWithError(ctx, why);
+        reply_many(ctx, it.answer, done, why);
     }
     if (made)
         bf_replicate_new(ctx, name, made, in, all);
@@ -171,11 +177,7 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
         else
             RM_ReplyWithError(ctx, why);
     } else {
-        RM_ReplyWithArray(ctx, (long)(done + (why != NULL)));
-        for (size_t i = 0; i < done; i++)
-            RM_ReplyWithBool(ctx, it.answer[i]);
-        if (why)
-            RM_ReplyWithError(ctx, why);
+        reply_many(ctx, it.answer, done, why);
     }
     items_done(&it);
 

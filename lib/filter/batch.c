@@ -122,10 +122,12 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
     size_t done = 0;
     while (done < n) {
         size_t m = sift(f, f->layers - 1, h + done, n - done, dup + done, fresh, at);
-        for (size_t i = 0; multiset && i < n - done; i++) {
-            fresh[i] = h[done + i];
-            at[i] = (uint16_t)i;
+        if (multiset) { /* every copy counts */
             m = n - done;
+            for (size_t i = 0; i < m; i++) {
+                fresh[i] = h[done + i];
+                at[i] = (uint16_t)i;
+            }
         }
         sn_layer *l = sn_newest(f);
         uint64_t space = sn_room(l);

@@ -16,13 +16,20 @@ uint64_t sn_header_len(const seen_filter *f)
     return sn_page_up(sn_sums_at(f->layers) + 8 * pieces);
 }
 
+static const uint8_t nothing[SN_AT_SUM + 8 - SN_AT_DIRTY];
+
+/* Up to the header's own sum, which counts as zero, and so does the mark before it. */
+static void begin_sum(XXH3_state_t *s, const uint8_t *header)
+{
+    XXH3_64bits_reset(s);
+    XXH3_64bits_update(s, header, SN_AT_DIRTY);
+    XXH3_64bits_update(s, nothing, sizeof nothing);
+}
+
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len)
 {
     XXH3_state_t s;
-    static const uint8_t zero[SN_AT_SUM + 8 - SN_AT_DIRTY];
-    XXH3_64bits_reset(&s);
-    XXH3_64bits_update(&s, header, SN_AT_DIRTY);
-    XXH3_64bits_update(&s, zero, sizeof zero);
+    begin_sum(&s, header);
     XXH3_64bits_update(&s, header + SN_AT_SUM + 8, len - SN_AT_SUM - 8);
     return XXH3_64bits_digest(&s);
 }
@@ -30,16 +37,13 @@ uint64_t sn_header_sum(const uint8_t *header, uint64_t len)
 uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers)
 {
     XXH3_state_t s;
-    static const uint8_t zero[SN_AT_SUM + 8 - SN_AT_DIRTY];
-    XXH3_64bits_reset(&s);
-    XXH3_64bits_update(&s, header, SN_AT_DIRTY);
-    XXH3_64bits_update(&s, zero, sizeof zero);
+    begin_sum(&s, header);
     for (uint64_t at = SN_AT_SUM + 8, i = 0; i <= layers; i++) {
         uint64_t added = SN_PREAMBLE + i * SN_RECORD + SN_IN_ADDED;
         uint64_t to = i < layers ? added : sn_sums_at(layers);
         XXH3_64bits_update(&s, header + at, to - at);
         if (i < layers)
-            XXH3_64bits_update(&s, zero, 8);
+            XXH3_64bits_update(&s, nothing, 8);
         at = added + 8;
     }
     return XXH3_64bits_digest(&s);

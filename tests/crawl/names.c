@@ -71,6 +71,16 @@ static void start(engine *e, page *p, const char *host, unsigned port)
     e->start(e, &p->f);
 }
 
+static config times(double timeout, double connect_timeout)
+{
+    return (config){.timeout = timeout,
+                    .connect_timeout = connect_timeout,
+                    .connections = 10,
+                    .allow_private = true,
+                    .user_agent = "test",
+                    .product = "test"};
+}
+
 static void run_until(engine *e, int loop, const page *p)
 {
     while (!p->ended) {
@@ -132,12 +142,7 @@ static void silent_address(void)
     }
     pthread_t server;
     pthread_create(&server, NULL, answer_once, &here);
-    config c = {.timeout = 600,
-                .connect_timeout = 1,
-                .connections = 10,
-                .allow_private = true,
-                .user_agent = "test",
-                .product = "test"};
+    config c = times(600, 1);
     int loop = loop_new();
     engine *e = engine_plain(&c, loop);
     static page p;
@@ -174,12 +179,7 @@ int main(void)
     sem_init(&may_answer[0], 0, 0);
     sem_init(&may_answer[1], 0, 0);
 
-    config c = {.timeout = 0.01,
-                .connect_timeout = 600,
-                .connections = 10,
-                .allow_private = true,
-                .user_agent = "test",
-                .product = "test"};
+    config c = times(0.01, 600);
     int loop = loop_new();
     engine *e = engine_plain(&c, loop);
     static page given_up, other, again;
