@@ -6,7 +6,7 @@
 #   make SAN=1 BUILD=build/san ...   the same with ASan and UBSan (TSAN=1: threads)
 #   make FUZZ=1 CC=clang BUILD=build/fuzz fuzzers   libFuzzer targets (tests/fuzz/fuzz.t)
 #
-# A room of its own (crawl/, redis/, ...) brings ROOM/build.mk, which adds to:
+# A room of its own (crawl/, plugins/redis/, ...) brings ROOM/build.mk, which adds to:
 #   ALL         files to build by default
 #   TESTS       TAP programs and scripts to run (tests/ROOM/*.t scripts are found)
 #   TESTS_NEED  other files that must be built before tests run
@@ -63,7 +63,7 @@ PC_WHAT_seen = Have I seen this before? Bloom filters and what came after them
 KIT_SRC := $(sort $(wildcard kit/*.c))
 KIT_OBJ := $(KIT_SRC:%.c=$(BUILD)/obj/%.o)
 LIBKIT = $(BUILD)/libkit.a
-CLI_SRC := $(sort $(wildcard cli/*.c))
+CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_LIBS = -lz -lzstd $(LIB_LIBS)
 ifneq ($(CLI_SRC),)
@@ -82,7 +82,7 @@ INSTALL_MAN += $(wildcard docs/man/*.[1-8])
 
 .DEFAULT_GOAL := all
 all:
--include $(sort $(wildcard */build.mk))
+include $(sort $(wildcard */build.mk */*/build.mk))
 all: $(ALL)
 
 $(BUILD)/obj/%.o: %.c
@@ -91,7 +91,7 @@ $(BUILD)/obj/%.o: %.c
 
 # Inside the library, headers are found by layer: #include "base/bytes.h".
 $(LIB_OBJ): CPPFLAGS += -Ilib
-$(CLI_OBJ): CPPFLAGS += -Ikit
+$(CLI_OBJ): CPPFLAGS += -Icli -Ikit
 
 $(LIBSEEN): $(LIB_OBJ)
 	@rm -f $@
@@ -167,7 +167,7 @@ install: all
 	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)
 	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so
-	install -m 644 include/seen.h include/seen_redis.h $(INSTALL_INC) $(INCDIR)
+	install -m 644 include/seen.h $(INSTALL_INC) $(INCDIR)
 	install -m 644 $(INSTALL_PC) $(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)

@@ -1,6 +1,6 @@
 /* cmd_add.c - `seen add` and `seen rm`: keys into a filter and out of it. */
 #include "commands.h"
-#include "feed.h"
+#include "uniq/feed.h"
 #include "format.h"
 #include "progress.h"
 #include "say.h"

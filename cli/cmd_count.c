@@ -3,7 +3,7 @@
  * One filter serves all groups: the hash of a value is seeded with the hash of its
  * group, so the same visitor on two days is two keys. A group costs only its name. */
 #include "commands.h"
-#include "emit.h"
+#include "uniq/emit.h"
 #include "json.h"
 #include "progress.h"
 #include "say.h"

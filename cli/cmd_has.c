@@ -1,6 +1,6 @@
 /* cmd_has.c - `seen has`: the lines that are in a filter, as grep would tell them. */
 #include "commands.h"
-#include "emit.h"
+#include "uniq/emit.h"
 #include "format.h"
 #include "say.h"
 #include "store.h"

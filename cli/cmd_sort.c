@@ -4,7 +4,7 @@
  * order. 100 million integers below a billion take 125 MB and one pass. Memory is
  * touched only where integers are, so a wide range costs nothing by itself. */
 #include "commands.h"
-#include "emit.h"
+#include "uniq/emit.h"
 #include "progress.h"
 #include "say.h"
 #include "size.h"

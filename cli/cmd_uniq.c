@@ -3,14 +3,14 @@
  * Nothing that was read may get lost: a line is remembered in the state only after it
  * was written out, files are replaced only when they are whole, and whatever fails
  * says so with status 2. */
-#include "budget.h"
+#include "uniq/budget.h"
 #include "commands.h"
 #include "json.h"
 #include "say.h"
 #include "size.h"
 #include "source.h"
 #include "store_remote.h"
-#include "uniq.h"
+#include "uniq/uniq.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* answer.c - what an answer means: links, a redirect, rules, or a reason to wait. */
-#include "charset.h"
+#include "page/charset.h"
 #include "crawler.h"
-#include "sitemap.h"
+#include "page/sitemap.h"
 
 /* ---- addresses found together ---------------------------------------------------- */
 

@@ -1,16 +1,16 @@
 # build.mk - seen-crawl, run by `seen crawl`.
 CRAWL_PKGS = libcurl libidn2 libpsl hiredis zlib
 CRAWL_MISSING := $(strip $(foreach p,$(CRAWL_PKGS),$(if $(call have,$(p)),,$(p))))
-CRAWL_SRC := $(sort $(wildcard crawl/*.c))
+CRAWL_SRC := $(sort $(wildcard crawl/*.c crawl/*/*.c))
 CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
 # What fuzz targets and unit tests of single parts link.
 CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 
-$(CRAWL_OBJ): CPPFLAGS += -Ikit -Iredis/client
-FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page.o html.o charref.o charset.o)
-FUZZ_OBJ_robots = $(BUILD)/obj/crawl/robots.o
-FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,http1.o fetch.o page.o html.o charref.o)
-FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,sitemap.o html.o charref.o)
+$(CRAWL_OBJ): CPPFLAGS += -Icrawl -Ikit -Iremote
+FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page/page.o page/html.o page/charref.o page/charset.o)
+FUZZ_OBJ_robots = $(BUILD)/obj/crawl/page/robots.o
+FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/http1.o net/fetch.o page/page.o page/html.o page/charref.o)
+FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,page/sitemap.o page/html.o page/charref.o)
 
 ifeq ($(CRAWL_MISSING),)
 CRAWL_LIBS := $(shell pkg-config --libs $(CRAWL_PKGS)) $(LIB_LIBS)

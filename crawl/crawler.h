@@ -9,10 +9,10 @@
 #ifndef CRAWL_CRAWLER_H
 #define CRAWL_CRAWLER_H
 
-#include "host.h"
-#include "page.h"
+#include "queue/host.h"
+#include "page/page.h"
 #include "report.h"
-#include "scope.h"
+#include "queue/scope.h"
 
 typedef struct stats {
     uint64_t pages;    /* done, whatever the outcome */

@@ -1,7 +1,7 @@
 /* options.c - the command line, and its memory beside the log. */
 #include "buf.h"
 #include "config.h"
-#include "page.h"
+#include "page/page.h"
 #include "seen.h"
 #include "size.h"
 

@@ -1,6 +1,6 @@
 /* report.c - pages and links as lines, bodies as files. */
 #include "report.h"
-#include "page.h"
+#include "page/page.h"
 #include "seen.h"
 
 #include <errno.h>

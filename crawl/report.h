@@ -9,7 +9,7 @@
 #define CRAWL_REPORT_H
 
 #include "config.h"
-#include "host.h"
+#include "queue/host.h"
 
 #include <time.h>
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Includes go downward only: base < hash < kind < foreign < filter, and programs see
-# seen.h and the kit, never the library's inside.
+# seen.h and the kit, never the library's inside. (RedisBloom's structures are no public
+# interface; the module and remote/ share them with the library.)
 cd "$(dirname "$0")/.." || exit 1
 echo 1..2
 up=$(grep -n '^#include "' lib/*/*.[ch] | awk -F'[:/"]' '
@@ -11,7 +12,8 @@ up=$(grep -n '^#include "' lib/*/*.[ch] | awk -F'[:/"]' '
       if (!(in_[1] in rank) || rank[in_[1]] > rank[from]) print file " includes " to }')
 [ -z "$up" ] && echo "ok 1 - the library's layers include downward only" ||
     { echo "not ok 1 - the library's layers include downward only"; echo "$up" | sed 's/^/# /'; }
-out=$(grep -nE '^#include "(base|hash|kind|foreign|filter)/' cli/*.[ch] kit/*.[ch] crawl/*.[ch] \
-    redis/*.[ch] redis/*/*.[ch] nginx/*.[ch] leveldb/*.[ch] guard/*.[ch] examples/*.[ch] 2>/dev/null)
+out=$(grep -nE '^#include "(base|hash|kind|foreign|filter)/' cli/*.[ch] cli/*/*.[ch] kit/*.[ch] \
+    remote/*.[ch] crawl/*.[ch] crawl/*/*.[ch] plugins/*/*.[ch] guard/*.[ch] examples/*.[ch] 2>/dev/null |
+    grep -vE '^(remote|plugins/redis)/.*"foreign/redisbloom\.h"')
 [ -z "$out" ] && echo "ok 2 - programs see only seen.h" ||
     { echo "not ok 2 - programs see only seen.h"; echo "$out" | sed 's/^/# /'; }

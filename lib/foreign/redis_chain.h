@@ -1,8 +1,8 @@
-/* redis_chain.h - the chains of seen_redis.h as the dump formats see them: laid over
+/* redis_chain.h - the chains of redisbloom.h as the dump formats see them: laid over
  * the bytes of a dump without copying the bit arrays. */
 #ifndef SN_REDIS_CHAIN_H
 #define SN_REDIS_CHAIN_H
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 
 /* A chain over a whole dump (header and all arrays, exactly LEN bytes), which must
  * outlive it. Adds go to these bytes; links appended later are allocated. */

@@ -1,5 +1,5 @@
 /* redis_dump.c - files of RedisBloom dumps: the SCANDUMP header and all chunks, one
- * after another. The chains of seen_redis.h are laid over the file's bytes; links that
+ * after another. The chains of redisbloom.h are laid over the file's bytes; links that
  * are appended later live in memory until the dump is written. */
 #include "foreign/foreign.h"
 #include "foreign/redis_chain.h"

@@ -1,6 +1,6 @@
 /* names.c - name servers as one would not like them: an answer that comes after its
  * page was given up, and an address where nobody answers before one that does. */
-#include "fetch.h"
+#include "net/fetch.h"
 #include "tap.h"
 
 #include <arpa/inet.h>

@@ -1,14 +1,14 @@
 /* parts.c - the crawler's parts, each on its own: pages, rules, addresses, the log. */
-#include "addr.h"
-#include "backlog.h"
-#include "charset.h"
-#include "fetch.h"
-#include "frontier.h"
-#include "page.h"
-#include "robots.h"
-#include "scope.h"
+#include "net/addr.h"
+#include "queue/backlog.h"
+#include "page/charset.h"
+#include "net/fetch.h"
+#include "queue/frontier.h"
+#include "page/page.h"
+#include "page/robots.h"
+#include "queue/scope.h"
 #include "seen.h"
-#include "sitemap.h"
+#include "page/sitemap.h"
 #include "tap.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 /* html.c - fuzz target: any bytes as a page, in whatever encoding they name. Links must
  * lie inside the page's text. */
-#include "crawl/charset.h"
-#include "crawl/page.h"
+#include "crawl/page/charset.h"
+#include "crawl/page/page.h"
 
 #include <stdlib.h>
 

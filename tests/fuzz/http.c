@@ -2,7 +2,7 @@
  *
  * Promises of the reader: no overrun, limits kept, and the same answer however the
  * bytes are cut. The first byte says how. */
-#include "crawl/http1.h"
+#include "crawl/net/http1.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

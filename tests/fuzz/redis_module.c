@@ -3,10 +3,10 @@
  *
  * The server is played by a few functions below: loads read from the input, and memory
  * above 64 MB is refused. */
-#include "redis/bf_value.h"
-#include "redis/bloom_bytes.h"
-#include "redis/cf_value.h"
-#include "redis/server_memory.h"
+#include "plugins/redis/bf_value.h"
+#include "plugins/redis/bloom_bytes.h"
+#include "plugins/redis/cf_value.h"
+#include "plugins/redis/server_memory.h"
 #include <stdlib.h>
 #include <string.h>
 

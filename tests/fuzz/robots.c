@@ -1,5 +1,5 @@
 /* robots.c - fuzz target: any bytes as robots.txt, asked about any path. */
-#include "crawl/robots.h"
+#include "crawl/page/robots.h"
 
 #include <stdlib.h>
 

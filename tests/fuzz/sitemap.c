@@ -1,5 +1,5 @@
 /* sitemap.c - fuzz target: any bytes as a sitemap, gzipped or not. */
-#include "crawl/sitemap.h"
+#include "crawl/page/sitemap.h"
 
 #include <stdint.h>
 #include <stdlib.h>

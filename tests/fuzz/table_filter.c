@@ -1,6 +1,6 @@
 /* table_filter.c - fuzz target: any bytes as a table's filter, and any hashes as keys.
  */
-#include "leveldb/table_filter.h"
+#include "plugins/leveldb/table_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Batches of RedisBloom's chain do what single adds do, over the ends of links. */
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include "tap.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* foreign_redis.c - seen_bf and seen_cf are RedisBloom's structures, bit for bit. */
 #include "tap.h"
 #include "golden/golden.h"
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include <math.h>
 
 /* The vectors whose chains the module made itself, and how. */

@@ -3,7 +3,7 @@
 #define SEEN_REDIS_CF_VALUE_H
 #include "cf_table.h"
 #include "module_api.h"
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include "value_bytes.h"
 
 /* Exactly one is set. */

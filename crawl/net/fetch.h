@@ -8,7 +8,7 @@
 
 #include "buf.h"
 #include "config.h"
-#include "frontier.h"
+#include "queue/frontier.h"
 #include "loop.h"
 
 enum { FETCH_WHY = 256 };

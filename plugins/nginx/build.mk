@@ -1,4 +1,4 @@
-# nginx/: the module, built against the headers and flags of Debian's nginx-dev, so
+# plugins/nginx/: the module, built against the headers and flags of Debian's nginx-dev, so
 # that the packaged nginx loads it. It cannot be instrumented: nginx itself is not.
 NGINX_SRC ?= /usr/share/nginx/src
 ifneq ($(SAN)$(TSAN),)
@@ -11,21 +11,21 @@ BENCHES += $(BUILD)/tests/nginx/make_filter
 tests-built: $(BUILD)/tests/nginx/make_filter
 
 # nginx's configure writes where it stands: it gets a folder of links.
-$(NGINX_OBJS)/Makefile: nginx/config nginx/build.mk $(NGINX_SRC)/conf_flags
+$(NGINX_OBJS)/Makefile: plugins/nginx/config plugins/nginx/build.mk $(NGINX_SRC)/conf_flags
 	@mkdir -p $(BUILD)/nginx
 	@for f in auto src configure; do ln -sfn $(NGINX_SRC)/$$f $(BUILD)/nginx/$$f; done
 	@cd $(BUILD)/nginx && SEEN_ROOT=$(CURDIR) SEEN_LIB=$(abspath $(LIBSEEN)) bash -c \
-	    '. $(NGINX_SRC)/conf_flags && ./configure "$${NGX_CONF_FLAGS[@]}" --with-cc-opt="-O2 -g -fPIC -std=gnu11 -fvisibility=default" --with-ld-opt="-Wl,--exclude-libs,ALL" --add-dynamic-module=$(CURDIR)/nginx' \
+	    '. $(NGINX_SRC)/conf_flags && ./configure "$${NGX_CONF_FLAGS[@]}" --with-cc-opt="-O2 -g -fPIC -std=gnu11 -fvisibility=default" --with-ld-opt="-Wl,--exclude-libs,ALL" --add-dynamic-module=$(CURDIR)/plugins/nginx' \
 	    > configure.log 2>&1 || { tail -5 configure.log >&2; exit 1; }
 
-$(NGINX_MODULE): $(NGINX_OBJS)/Makefile $(wildcard nginx/*.c nginx/*.h) $(LIBSEEN)
+$(NGINX_MODULE): $(NGINX_OBJS)/Makefile $(wildcard plugins/nginx/*.c plugins/nginx/*.h) $(LIBSEEN)
 	@$(MAKE) -s -C $(BUILD)/nginx -f objs/Makefile modules > $(BUILD)/nginx/make.log 2>&1 || \
 	    { tail -30 $(BUILD)/nginx/make.log >&2; exit 1; }
 	@cp $(NGINX_OBJS)/ngx_http_seen_module.so $@
 
-$(BUILD)/tests/nginx/exact_list.t: tests/nginx/exact_list.c $(BUILD)/obj/nginx/exact_list.o $(BUILD)/obj/nginx/watched.o $(LIBSEEN)
+$(BUILD)/tests/nginx/exact_list.t: tests/nginx/exact_list.c $(BUILD)/obj/plugins/nginx/exact_list.o $(BUILD)/obj/plugins/nginx/watched.o $(LIBSEEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Inginx -Itests -o $@ $^ $(LDFLAGS) $(LIB_LIBS)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iplugins/nginx -Itests -o $@ $^ $(LDFLAGS) $(LIB_LIBS)
 
 $(BUILD)/tests/nginx/make_filter: tests/nginx/make_filter.c $(LIBSEEN)
 	@mkdir -p $(@D)

@@ -6,7 +6,7 @@
 #define SEEN_REDIS_BF_VALUE_H
 #include "bloom.h"
 #include "module_api.h"
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include "value_bytes.h"
 
 typedef struct bf_parts bf_parts;

@@ -1,6 +1,6 @@
 /* fetch.c - reads the head of an answer. */
 #include "fetch.h"
-#include "page.h"
+#include "page/page.h"
 
 #include <strings.h>
 #include <time.h>

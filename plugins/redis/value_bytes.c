@@ -1,6 +1,6 @@
 /* value_bytes.c - headers and bodies of filters to the server, piece by piece. */
 #include "value_bytes.h"
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include <string.h>
 
 /* Pieces of a body in the RDB. The server may compress each into a second buffer. */

@@ -1,6 +1,6 @@
 /* bit_scheme.c - which bits a key has. */
 #include "bit_scheme.h"
-#include "seen_redis.h"
+#include "foreign/redisbloom.h"
 #include <math.h>
 
 /* Beyond this a string is slow to make, to save and to move; Redis ends at 512 MB. */

@@ -1,5 +1,5 @@
 /* cf_table.h - the fast filter behind CF.*: fingerprints in buckets, so keys can be
- * deleted and counted. (Filters in RedisBloom's layout are seen_cf of seen_redis.h.)
+ * deleted and counted. (Filters in RedisBloom's layout are seen_cf of redisbloom.h.)
  *
  * Fingerprints have two bytes and buckets four slots: an error of 0.012% a
  * sub-filter; sub-filters at least double, so there are few, and the error stays

@@ -1,4 +1,4 @@
-/* seen_redis.h - RedisBloom's two structures in memory, bit for bit.
+/* redisbloom.h - RedisBloom's two structures in memory, bit for bit.
  *
  * seen_bf is what a key made by BF.RESERVE holds: a chain of Bloom filters. seen_cf
  * is what a key made by CF.RESERVE holds: a chain of cuckoo filters. Both take the
@@ -10,8 +10,8 @@
  * seen_reason(). Memory comes from the allocator given (NULL or zeroes: the system's);
  * freeing touches nothing but that memory, so it may happen in another thread.
  */
-#ifndef SEEN_REDIS_H
-#define SEEN_REDIS_H
+#ifndef SN_REDISBLOOM_H
+#define SN_REDISBLOOM_H
 #include "seen.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* bloom.h - the fast filter behind BF.*: a chain of libseen layers, oldest first,
- * that grows. (Filters in RedisBloom's layout are seen_bf of seen_redis.h.)
+ * that grows. (Filters in RedisBloom's layout are seen_bf of redisbloom.h.)
  *
  * New keys go to the newest layer, a question goes to all of them; a key is hashed
  * once. Each layer has exactly the bits and probes written in its description, so

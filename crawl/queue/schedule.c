@@ -3,7 +3,7 @@
  * A host is asked again only when its delay has passed since its last answer, and by
  * no more connections than allowed. What one host does never holds up another. */
 #include "crawler.h"
-#include "sitemap.h"
+#include "page/sitemap.h"
 
 /* ---- jobs ----------------------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
 #define CRAWL_HOST_H
 
 #include "backlog.h"
-#include "fetch.h"
-#include "robots.h"
+#include "net/fetch.h"
+#include "page/robots.h"
 
 typedef struct host host;
 typedef struct job job;

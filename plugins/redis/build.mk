@@ -1,0 +1,22 @@
+# plugins/redis/ - the module seen.so, which needs nothing but libseen. It sees seen.h and
+# one header of the library beside it: RedisBloom's own structures.
+REDIS_SRC := $(sort $(wildcard plugins/redis/*.c))
+REDIS_OBJ := $(REDIS_SRC:%.c=$(BUILD)/obj/%.o)
+$(REDIS_OBJ): CPPFLAGS += -Ilib
+REDIS_SO = $(BUILD)/seen.so
+
+ALL += $(REDIS_SO)
+INSTALL_LIB += $(REDIS_SO)
+
+# Every symbol of the server is fetched by name, so nothing may stay undefined.
+$(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
+
+TESTS += $(BUILD)/tests/redis/line_sizes.t
+$(BUILD)/tests/redis/line_sizes.t: tests/redis/line_sizes.c $(BUILD)/obj/plugins/redis/line_sizes.o $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Ilib -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+# The loaders are fuzzed with a server of a few lines.
+FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o bf_value.o bf_parts.o bf_options.o cf_value.o value_bytes.o \
+	bloom.o bloom_bytes.o line_sizes.o cf_table.o server_memory.o settings.o)
