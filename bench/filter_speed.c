@@ -123,8 +123,8 @@ enum what {
     ADD_HASHES,
     ADD_KEYS,
     ADD_ONE,
-    BLOCK_HAS,
-    BLOCK_ONE,
+    SPLIT_HAS,
+    SPLIT_ONE,
     CLASSIC_HAS,
     CLASSIC_ONE,
     BLOOM_HAS,
@@ -136,14 +136,14 @@ static const char *const label[WHATS] = {
     "limit: random line reads",
     "  the same, 32 ahead into the first level",
     "limit: random line read-modify-writes",
-    "line, batch of hashes",
-    "line, batch of 8-byte keys",
-    "line, one by one",
-    "line, add batch of hashes",
-    "line, add batch of keys",
-    "line, add one by one",
-    "block, batch of hashes",
-    "block, one by one",
+    "blocked, batch of hashes",
+    "blocked, batch of 8-byte keys",
+    "blocked, one by one",
+    "blocked, add batch of hashes",
+    "blocked, add batch of keys",
+    "blocked, add one by one",
+    "split, batch of hashes",
+    "split, one by one",
     "classic, batch of hashes",
     "classic, one by one",
     "libbloom, one by one",
@@ -169,7 +169,7 @@ static seen_filter *made(seen_kind kind, uint64_t n)
     seen_spec spec = {.kind = kind,
                       .keys = n,
                       .memory = n * 10 / 8,
-                      .alloc = {kind == SEEN_LINE ? keep_body : keep, leave, NULL}};
+                      .alloc = {kind == SEEN_BLOCKED ? keep_body : keep, leave, NULL}};
     if (seen_new(&spec, &f) < 0) {
         fprintf(stderr, "filter_speed: %s\n", seen_reason());
         exit(2);
@@ -201,7 +201,7 @@ static double fill(seen_filter *f, uint64_t n, bool bulk)
 static void bench(uint64_t n)
 {
     body = NULL;
-    seen_filter *line = made(SEEN_LINE, n), *block = made(SEEN_BLOCK, n);
+    seen_filter *blocked = made(SEEN_BLOCKED, n), *split = made(SEEN_SPLIT, n);
     seen_filter *classic = made(SEEN_CLASSIC, n);
     uint64_t lines = n * 10 / 512;
     struct bloom bloom;
@@ -209,13 +209,13 @@ static void bench(uint64_t n)
     bool have_leveldb = n <= 10000000; /* its keys must all be in memory at once */
     if (have_leveldb)
         leveldb_peer_build(n);
-    double bulk = fill(line, n, true), error[3];
-    fill(block, n, true);
+    double bulk = fill(blocked, n, true), error[3];
+    fill(split, n, true);
     fill(classic, n, false);
     if (have_bloom)
         for (uint64_t i = 0; i < n; i++)
             bloom_add(&bloom, &i, 8);
-    error[0] = seen_error_predicted(line), error[1] = seen_error_predicted(block);
+    error[0] = seen_error_predicted(blocked), error[1] = seen_error_predicted(split);
     error[2] = seen_error_predicted(classic);
     uint64_t *h = malloc(QUERIES * 8), *x = malloc(QUERIES * 8);
     seen_key *keys = malloc(QUERIES * sizeof *keys);
@@ -225,7 +225,7 @@ static void bench(uint64_t n)
         for (size_t i = 0; i < QUERIES; i++) { /* half of them are in */
             uint64_t d = mix(i * ROUNDS + (uint64_t)r + 1);
             x[i] = d & 1 ? d % n : d;
-            h[i] = seen_hash(line, &x[i], 8);
+            h[i] = seen_hash(blocked, &x[i], 8);
             keys[i] = (seen_key){&x[i], 8};
         }
 #define TIME(what, ...)                                                                \
@@ -240,11 +240,11 @@ static void bench(uint64_t n)
         uint64_t yes = 0;
         TIME(LIMIT_READ, limit_read(body, lines, h, QUERIES));
         TIME(LIMIT_USUAL, limit_usual(body, lines, h, QUERIES));
-        TIME(HAS_HASHES, seen_has_hashes(line, h, QUERIES, out));
-        TIME(HAS_KEYS, seen_has_many(line, keys, QUERIES, out));
-        TIME(HAS_ONE, EACH(seen_has(line, &x[i], 8)));
-        TIME(BLOCK_HAS, seen_has_hashes(block, h, QUERIES, out));
-        TIME(BLOCK_ONE, EACH(seen_has(block, &x[i], 8)));
+        TIME(HAS_HASHES, seen_has_hashes(blocked, h, QUERIES, out));
+        TIME(HAS_KEYS, seen_has_many(blocked, keys, QUERIES, out));
+        TIME(HAS_ONE, EACH(seen_has(blocked, &x[i], 8)));
+        TIME(SPLIT_HAS, seen_has_hashes(split, h, QUERIES, out));
+        TIME(SPLIT_ONE, EACH(seen_has(split, &x[i], 8)));
         TIME(CLASSIC_HAS, seen_has_hashes(classic, h, QUERIES, out));
         TIME(CLASSIC_ONE, EACH(seen_has(classic, &x[i], 8)));
         if (have_bloom) {
@@ -254,9 +254,9 @@ static void bench(uint64_t n)
         if (have_leveldb)
             TIME(LEVELDB_HAS, EACH(leveldb_peer_has(&x[i], 8)));
         TIME(LIMIT_WRITE, limit_write(body, lines, h, QUERIES));
-        TIME(ADD_HASHES, seen_add_hashes(line, h, QUERIES, out));
-        TIME(ADD_KEYS, seen_add_many(line, keys, QUERIES, out));
-        TIME(ADD_ONE, EACH(seen_add(line, &x[i], 8)));
+        TIME(ADD_HASHES, seen_add_hashes(blocked, h, QUERIES, out));
+        TIME(ADD_KEYS, seen_add_many(blocked, keys, QUERIES, out));
+        TIME(ADD_ONE, EACH(seen_add(blocked, &x[i], 8)));
         sink = yes;
     }
     double limit[2] = {0, 0};
@@ -274,14 +274,14 @@ static void bench(uint64_t n)
         if (w == LIMIT_READ || w == LIMIT_WRITE)
             limit[write] = ns;
         printf("  %-40s %8.1f %9.2fx", label[w], ns, limit[write] / ns);
-        int e = w == HAS_HASHES ? 0 : w == BLOCK_HAS ? 1 : w == CLASSIC_HAS ? 2 : -1;
+        int e = w == HAS_HASHES ? 0 : w == SPLIT_HAS ? 1 : w == CLASSIC_HAS ? 2 : -1;
         if (e >= 0)
             printf(" %9.3f%%", 100 * error[e]);
         puts("");
     }
-    printf("  %-40s %8.1f %9.2fx\n", "line, all keys in one bulk add", bulk,
+    printf("  %-40s %8.1f %9.2fx\n", "blocked, all keys in one bulk add", bulk,
            limit[1] / bulk);
-    seen_free(line), seen_free(block), seen_free(classic);
+    seen_free(blocked), seen_free(split), seen_free(classic);
     if (have_bloom)
         bloom_free(&bloom);
     free(h), free(x), free(keys), free(out);
@@ -291,7 +291,7 @@ static void bench(uint64_t n)
 static void growth(uint64_t n)
 {
     seen_filter *grown, *made_one;
-    seen_spec spec = {.kind = SEEN_LINE, .error = 0.01};
+    seen_spec spec = {.kind = SEEN_BLOCKED, .error = 0.01};
     seen_new(&spec, &grown);
     spec.keys = n, spec.flags = SEEN_FIXED;
     seen_new(&spec, &made_one);
@@ -323,7 +323,7 @@ static void growth(uint64_t n)
 
 static int count(const char *what)
 {
-    seen_filter *f = made(SEEN_LINE, 100000);
+    seen_filter *f = made(SEEN_BLOCKED, 100000);
     uint64_t yes = 0;
     for (uint64_t i = 0; i < 100000; i++)
         if (strcmp(what, "add") == 0)

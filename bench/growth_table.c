@@ -9,7 +9,7 @@
 
 static double bytes_for(double n, double p)
 {
-    seen_size s = {.kind = SEEN_LINE, .keys = (uint64_t)n, .error = p};
+    seen_size s = {.kind = SEEN_BLOCKED, .keys = (uint64_t)n, .error = p};
     return seen_solve(&s) == 0 ? (double)s.bytes : INFINITY;
 }
 

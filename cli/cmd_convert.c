@@ -110,7 +110,7 @@ const kit_command cmd_convert = {
     .usage = "[OPTION]... --to NAME IN OUT",
     .about =
         "Writes the filter IN as OUT in another format, where the same key goes to the "
-        "same bits in both: Parquet and a native block filter, a column of a Parquet "
+        "same bits in both: Parquet and a native split filter, a column of a Parquet "
         "file and its filter alone, the binary and JSON forms of bits-and-blooms, "
         "mmh3-17 and a Redis bitmap with these seeds. Where it does not, the bits "
         "cannot be converted without the keys: that is said, with the command that "

@@ -19,7 +19,7 @@ static const kit_option options[] = {
     OPTION_ERROR,
     {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
     {OPT_KIND, "kind", "KIND",
-     "Use this kind of filter instead of the best one: classic, line, block, set, "
+     "Use this kind of filter instead of the best one: classic, blocked, split, set, "
      "cuckoo; "
      "'seen plan' compares them. Or another system's format, NAME[:PARAM=VALUE,...] of "
      "'seen formats'; then -m M is its number of bits."},

@@ -34,9 +34,9 @@ static const char *says(seen_kind k)
     switch (k) {
     case SEEN_CLASSIC:
         return "textbook; small below 1e-4, slow";
-    case SEEN_LINE:
+    case SEEN_BLOCKED:
         return "one cache line a key";
-    case SEEN_BLOCK:
+    case SEEN_SPLIT:
         return "Parquet's; fastest in cache";
     case SEEN_SET:
         return "fingerprints; exact in practice";
@@ -79,7 +79,7 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
         if (r[k].bytes && serves((seen_kind)k, want) &&
             (best == SEEN_AUTO || better(r + k, r + best, given)))
             best = (seen_kind)k;
-    double line = (double)r[SEEN_LINE].bytes, classic = (double)r[SEEN_CLASSIC].bytes;
+    double blocked = (double)r[SEEN_BLOCKED].bytes, classic = (double)r[SEEN_CLASSIC].bytes;
     if (best == SEEN_AUTO) {
         snprintf(why, size, "no kind can do that in so little");
         return best;
@@ -94,19 +94,19 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
         return best;
     }
     switch (best) {
-    case SEEN_LINE:
+    case SEEN_BLOCKED:
         snprintf(why, size, "one memory access a key, hardly larger than classic");
         break;
     case SEEN_CLASSIC:
-        if (line == 0)
-            snprintf(why, size, "line cannot be that sure");
-        else if (line > classic)
-            snprintf(why, size, "line would take %.0f%% more",
-                     100 * (line / classic - 1));
+        if (blocked == 0)
+            snprintf(why, size, "blocked cannot be that sure");
+        else if (blocked > classic)
+            snprintf(why, size, "blocked would take %.0f%% more",
+                     100 * (blocked / classic - 1));
         else
-            snprintf(why, size, "line would err more often in as many bytes");
+            snprintf(why, size, "blocked would err more often in as many bytes");
         break;
-    case SEEN_BLOCK:
+    case SEEN_SPLIT:
         snprintf(why, size, "it fits the fastest cache");
         break;
     default:

@@ -18,7 +18,7 @@ static const struct {
     seen_kind kind;
     const char *colour;
 } lines[] = {
-    {SEEN_CLASSIC, "#0072b2"}, {SEEN_LINE, "#d55e00"},   {SEEN_BLOCK, "#009e73"},
+    {SEEN_CLASSIC, "#0072b2"}, {SEEN_BLOCKED, "#d55e00"},   {SEEN_SPLIT, "#009e73"},
     {SEEN_CUCKOO, "#cc79a7"},  {SEEN_RIBBON, "#e69f00"},
 };
 

@@ -32,7 +32,7 @@ enum { OPT_KIND = 0x420 };
 #define OPTION_KIND                                                                    \
     {                                                                                  \
         OPT_KIND, "kind", "KIND",                                                      \
-            "Use this kind of filter instead of the best one: classic, line, block, "  \
+            "Use this kind of filter instead of the best one: classic, blocked, split, "\
             "set, "                                                                    \
             "cuckoo; 'seen plan' compares them."                                       \
     }

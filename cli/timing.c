@@ -35,7 +35,7 @@ static seen_filter *make(const seen_size *s, const uint64_t *h, uint64_t n)
         return f;
     }
     seen_spec spec = {.kind = s->kind, .keys = n, .error = error, .flags = SEEN_FIXED};
-    if (s->kind == SEEN_CLASSIC || s->kind == SEEN_LINE || s->kind == SEEN_CUCKOO)
+    if (s->kind == SEEN_CLASSIC || s->kind == SEEN_BLOCKED || s->kind == SEEN_CUCKOO)
         spec.probes = s->probes;
     if (seen_new(&spec, &f) < 0)
         return NULL;

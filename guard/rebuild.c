@@ -19,7 +19,7 @@ static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filte
 {
     char name[4096];
     seen_filter *f;
-    seen_size size = {.kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_LINE,
+    seen_size size = {.kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_BLOCKED,
                       .keys = keys,
                       .error = g->config.error};
     int rc = seen_solve(&size);

@@ -85,8 +85,8 @@ SEEN_API const char *seen_reason(void);
 typedef enum seen_kind {
     SEEN_AUTO = 0,    /* let the library choose */
     SEEN_CLASSIC = 1, /* textbook Bloom: fewest bits below 1e-4, k cache misses */
-    SEEN_LINE = 2,    /* one 64-byte line a key: the default for adding */
-    SEEN_BLOCK = 3,   /* Parquet's split blocks: 32 bytes, eight bits a key */
+    SEEN_BLOCKED = 2, /* blocked Bloom filter, one cache line a key: the default */
+    SEEN_SPLIT = 3,   /* Parquet's split blocks: 32 bytes, eight bits a key */
     SEEN_SET = 4,     /* 64-bit fingerprints: exact in practice, removes */
     SEEN_CUCKOO = 5,  /* small fingerprints: removes */
     SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
@@ -103,7 +103,7 @@ enum {
     SEEN_CAN_ATOMIC = 16 /* adds from many threads at once */
 };
 SEEN_API unsigned seen_kind_can(seen_kind kind);
-SEEN_API const char *seen_kind_name(seen_kind kind);  /* "line"; NULL if unknown */
+SEEN_API const char *seen_kind_name(seen_kind kind);  /* "blocked"; NULL if unknown */
 SEEN_API seen_kind seen_kind_named(const char *name); /* SEEN_KINDS if unknown */
 
 /* Memory for filters. All three or none; realloc is not needed. */
@@ -296,7 +296,7 @@ SEEN_API double seen_lost_expected(const seen_filter *f);
 SEEN_API double seen_error_predicted(const seen_filter *f); /* from counts, not bits */
 
 /* One line, such as
- *     line, 1 layer, k=7, 998586 of 1000000 keys, 1.3 MB, 48.8% of bits set,
+ *     blocked, 1 layer, k=7, 998586 of 1000000 keys, 1.3 MB, 48.8% of bits set,
  *     error 0.00802 now, 0.01 promised
  * written as snprintf does; returns the length it wants. */
 SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);

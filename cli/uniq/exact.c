@@ -10,14 +10,14 @@
  * Comparing jumps all over the files, which are mapped: the system counts pages that
  * were touched as ours, and takes them back when it needs them. In files larger than
  * half of the machine's memory jumping would mean reading from disk each time;
- * comparisons are therefore put off (putoff.c), made in the order of the file, and
+ * comparisons are therefore put off (deferred_compare.c), made in the order of the file, and
  * noted in one bit a line, and a third pass prints. If the table would outgrow its
  * budget, the second pass is made several times, each for a part of the hashes. Pipes
  * and packed files are copied to TMPDIR in the first pass. */
 #include "corpus.h"
 #include "output.h"
 #include "progress.h"
-#include "putoff.h"
+#include "deferred_compare.h"
 #include "say.h"
 #include "seed.h"
 #include "source.h"
@@ -249,7 +249,7 @@ static void first_pass(exact *x)
                 .keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};
             uint64_t memory = x->u->size.memory;
             if (memory && spec.keys > memory / 4) /* 8 bits each would be too many */
-                spec = (seen_spec){.kind = SEEN_LINE,
+                spec = (seen_spec){.kind = SEEN_BLOCKED,
                                    .bits = memory / 4 * 8,
                                    .probes = 4,
                                    .seed = x->seed};
@@ -257,7 +257,7 @@ static void first_pass(exact *x)
             seen_spec few = {
                 .keys = spec.keys / 4 + 1000, .error = 0.01, .seed = x->seed};
             if (spec.bits)
-                few = (seen_spec){.kind = SEEN_LINE,
+                few = (seen_spec){.kind = SEEN_BLOCKED,
                                   .bits = memory / 4 * 8,
                                   .probes = 5,
                                   .seed = x->seed};

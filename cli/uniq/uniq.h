@@ -4,7 +4,7 @@
 
 #include "emit.h"
 #include "keys.h"
-#include "later.h"
+#include "record_after_print.h"
 #include "shards.h"
 #include "sizing.h"
 #include "store.h"
@@ -38,7 +38,7 @@ typedef struct uniq {
 } uniq;
 
 /* The two ways, which write the lines and leave the counts in U: past a filter or set
- * that is open, in one pass (stream.c); or, whatever the hash does, exactly (exact.c). */
+ * that is open, in one pass (one_pass.c); or, whatever the hash does, exactly (exact.c). */
 void uniq_stream(uniq *u);
 void uniq_exact(uniq *u);
 #endif

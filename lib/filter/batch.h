@@ -1,4 +1,4 @@
-/* batch.h - between the files that ask and add: batch.c, bulk.c, one.c. */
+/* batch.h - between the files that ask and add: batch.c, bulk.c, single_key.c. */
 #ifndef SN_BATCH_H
 #define SN_BATCH_H
 #include "filter/filter.h"

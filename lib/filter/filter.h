@@ -69,7 +69,7 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
 /* The error that a first layer may use of the ERROR promised for the whole. */
 double sn_first_share(const seen_spec *spec, double error);
 
-/* ---- outside.c: the same calls on another system's filter ---- */
+/* ---- foreign_handle.c: the same calls on another system's filter ---- */
 size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup);
 int sn_outside_add_one(seen_filter *f, const void *key, size_t len);
 bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len);

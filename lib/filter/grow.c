@@ -11,7 +11,7 @@
  *
  * Why these numbers. Tightening by r costs log2(1/r) / 0.69 bits a key and layer, and
  * leaves layer i the share (1 - r) r^i; growing by g from n0 reaches n keys in about
- * log(n / n0) / log(g) layers, and the newest is half empty on average. With line
+ * log(n / n0) / log(g) layers, and the newest is half empty on average. With blocked
  * layers at p = 0.01, the bytes of a grown filter over those of one made to measure,
  * averaged over 1 to 10 million keys (build/bench/growth_table):
  *
@@ -121,7 +121,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
 
 bool sn_unfolds_to(seen_kind kind)
 {
-    return kind == SEEN_LINE || kind == SEEN_BLOCK || kind == SEEN_CLASSIC;
+    return kind == SEEN_BLOCKED || kind == SEEN_SPLIT || kind == SEEN_CLASSIC;
 }
 
 int sn_append_hashes(seen_filter *f)

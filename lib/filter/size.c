@@ -4,11 +4,11 @@
 #include <math.h>
 
 #define DEFAULT_ERROR 0.01
-/* A one-line kind is worth this many times the bits of classic, for its one cache
+/* A blocked filter is worth this many times the bits of classic, for its one cache
  * miss instead of k; it costs more below about 1e-4. */
-#define LINE_WORTH 1.15
-/* Inside the second-level cache, block is worth this many times the bits of line. */
-#define BLOCK_WORTH 1.08
+#define BLOCKED_WORTH 1.15
+/* Inside the second-level cache, split is worth this many times the bits of blocked. */
+#define SPLIT_WORTH 1.08
 #define BLOCK_BYTES ((uint64_t)256 << 10)
 
 /* No kind can tell keys apart that have one hash. */
@@ -54,37 +54,37 @@ static int shape_one(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
     return 0;
 }
 
-/* The kind that `seen` would take for adding: line, unless it wastes bits. */
+/* The kind that `seen` would take for adding: blocked, unless it wastes bits. */
 static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned flags)
 {
-    sn_shape classic = *s, line = *s, block = *s;
+    sn_shape classic = *s, blocked = *s, split = *s;
     const seen_kind removes = SEEN_CUCKOO;
     if (flags & SEEN_REMOVES)
         return shape_one(sn_kind_of(removes) ? removes : SEEN_SET, s, n, p, bytes);
     int rc = shape_one(SEEN_CLASSIC, &classic, n, p, bytes);
-    bool have_line = shape_one(SEEN_LINE, &line, n, p, bytes) == 0;
-    if (rc < 0 && !have_line)
+    bool have_blocked = shape_one(SEEN_BLOCKED, &blocked, n, p, bytes) == 0;
+    if (rc < 0 && !have_blocked)
         return rc;
     *s = classic;
-    if (flags & SEEN_SMALLEST || !have_line)
+    if (flags & SEEN_SMALLEST || !have_blocked)
         return rc;
     /* With a budget both have the same bytes: compare what classic would need for
-     * the error that line reaches. */
+     * the error that blocked reaches. */
     double worth = (double)len_of(&classic);
     if (bytes) {
         sn_shape same = {.kind = SEEN_CLASSIC};
-        double e = sn_line.error_at(&line, n);
+        double e = sn_blocked.error_at(&blocked, n);
         if (e < 1 && sn_classic.shape_for(&same, n, e) == 0)
             worth = (double)len_of(&same);
     }
-    uint64_t bytes_line = len_of(&line);
-    if (rc == 0 && bytes_line > 4096 && (double)bytes_line > LINE_WORTH * worth)
+    uint64_t bytes_blocked = len_of(&blocked);
+    if (rc == 0 && bytes_blocked > 4096 && (double)bytes_blocked > BLOCKED_WORTH * worth)
         return 0;
-    *s = line;
-    if (!bytes && bytes_line <= BLOCK_BYTES &&
-        shape_one(SEEN_BLOCK, &block, n, p, 0) == 0 &&
-        (double)len_of(&block) <= BLOCK_WORTH * (double)bytes_line)
-        *s = block;
+    *s = blocked;
+    if (!bytes && bytes_blocked <= BLOCK_BYTES &&
+        shape_one(SEEN_SPLIT, &split, n, p, 0) == 0 &&
+        (double)len_of(&split) <= SPLIT_WORTH * (double)bytes_blocked)
+        *s = split;
     return 0;
 }
 
@@ -126,14 +126,14 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         if (rc < 0)
             return rc;
         if (!out->k)
-            out->k = id == SEEN_BLOCK
+            out->k = id == SEEN_SPLIT
                          ? 8
                          : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
         out->kind = id;
-        out->units = id == SEEN_LINE    ? (spec->bits + 511) / 512
-                     : id == SEEN_BLOCK ? (spec->bits + 255) / 256
+        out->units = id == SEEN_BLOCKED    ? (spec->bits + 511) / 512
+                     : id == SEEN_SPLIT ? (spec->bits + 255) / 256
                                         : spec->bits;
-        if (id != SEEN_LINE && id != SEEN_BLOCK && id != SEEN_CLASSIC)
+        if (id != SEEN_BLOCKED && id != SEEN_SPLIT && id != SEEN_CLASSIC)
             return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes",
                            kind->name);
         if (!kind->body_len(out))

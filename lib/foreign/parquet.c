@@ -1,6 +1,6 @@
-/* parquet.c - Parquet's split block filter: a Thrift header and a native block layer.
+/* parquet.c - Parquet's split block filter: a Thrift header and a native split layer.
  *
- * The bitset is asked and set by the block kind where it stands, with the hash Parquet
+ * The bitset is asked and set by the split kind where it stands, with the hash Parquet
  * takes. parquet-v0 is the withdrawn first form, for reading only: another header,
  * another hash, and a mask instead of a product to choose the block. */
 #include "foreign/sbbf.h"
@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "hash/murmur3.h"
 #include "hash/oldhash.h"
-#include "kind/block.h"
+#include "kind/split.h"
 #include <math.h>
 
 #define GROUP 64
@@ -80,13 +80,13 @@ size_t sn_sbbf_put_header(uint8_t *p, uint64_t bytes)
 
 int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes)
 {
-    sn_shape shape = {.kind = SEEN_BLOCK, .k = 8, .units = bytes / 32};
-    if (bytes % 32 || sn_block.body_len(&shape) != bytes)
+    sn_shape shape = {.kind = SEEN_SPLIT, .k = 8, .units = bytes / 32};
+    if (bytes % 32 || sn_split.body_len(&shape) != bytes)
         return sn_fail(SEEN_EFORMAT, "a bitset of %llu bytes",
                        (unsigned long long)bytes);
-    *l = (sn_layer){.kind = &sn_block, .shape = shape, .len = bytes, .body = bitset};
+    *l = (sn_layer){.kind = &sn_split, .shape = shape, .len = bytes, .body = bitset};
     enum sn_simd simd = sn_simd_best();
-    l->twin = sn_block.twin(&shape, simd, false);
+    l->twin = sn_split.twin(&shape, simd, false);
 #if defined(__x86_64__)
     bool anywhere = simd >= SN_AVX2;
 #else
@@ -101,7 +101,7 @@ static bool block_bits(uint8_t *block, uint32_t x, bool set)
 {
     bool all = true;
     for (int i = 0; i < 8; i++) {
-        uint32_t bit = (x * sn_block_salt[i]) >> 27;
+        uint32_t bit = (x * sn_split_salt[i]) >> 27;
         uint8_t *byte = block + 4 * i + bit / 8, mask = (uint8_t)(1u << (bit & 7));
         all &= (*byte & mask) != 0;
         if (set)
@@ -117,7 +117,7 @@ void sn_sbbf_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
         return;
     }
     for (size_t i = 0; i < n; i++)
-        found[i] = block_bits(sn_block_at(l, h[i]), (uint32_t)h[i], false);
+        found[i] = block_bits(sn_split_at(l, h[i]), (uint32_t)h[i], false);
 }
 
 void sn_sbbf_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
@@ -127,7 +127,7 @@ void sn_sbbf_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
         return;
     }
     for (size_t i = 0; i < n; i++)
-        dup[i] = block_bits(sn_block_at(l, h[i]), (uint32_t)h[i], true);
+        dup[i] = block_bits(sn_split_at(l, h[i]), (uint32_t)h[i], true);
 }
 
 static size_t hash_group(const sn_layer *l, const seen_key *keys, size_t n, uint64_t *h)
@@ -135,7 +135,7 @@ static size_t hash_group(const sn_layer *l, const seen_key *keys, size_t n, uint
     n = n < GROUP ? n : GROUP;
     for (size_t i = 0; i < n; i++)
         h[i] = sn_xxh64(keys[i].data, keys[i].len, 0);
-    sn_block_touch(l, h, n);
+    sn_split_touch(l, h, n);
     return n;
 }
 
@@ -250,7 +250,7 @@ static int create(sn_foreign *f, const seen_params *params)
 static void stats(const sn_foreign *f, seen_stats *out)
 {
     sn_measure m;
-    sn_block.measure(f->own, &m); /* reads bytes: any address will do */
+    sn_split.measure(f->own, &m); /* reads bytes: any address will do */
     out->bits_set = m.bits_set;
     out->fill = (double)m.bits_set / (double)m.bits;
     out->error_now = m.error;

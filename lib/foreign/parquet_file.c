@@ -248,7 +248,7 @@ static void stats(const sn_foreign *f, seen_stats *out)
     out->probes = 8;
     for (uint32_t j = 0; j < all->n; j++) {
         sn_measure m;
-        sn_block.measure(&all->layer[j], &m);
+        sn_split.measure(&all->layer[j], &m);
         out->bits += m.bits;
         out->bits_set += m.bits_set;
         out->bytes += all->layer[j].len;

@@ -11,7 +11,7 @@ int sn_sbbf_header(const uint8_t *p, uint64_t len, uint64_t *head, uint64_t *byt
 /* Writes a header as every known writer does; returns its length, at most 24. */
 size_t sn_sbbf_put_header(uint8_t *p, uint64_t bytes);
 
-/* A layer of the native block kind over a bitset, wherever it stands. */
+/* A layer of the native split kind over a bitset, wherever it stands. */
 int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes);
 
 /* For batches of hashes (XXH64 with seed 0 of a key). */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const sn_kind *const kinds[SEEN_KINDS] = {
-    [SEEN_CLASSIC] = &sn_classic, [SEEN_LINE] = &sn_line,     [SEEN_BLOCK] = &sn_block,
+    [SEEN_CLASSIC] = &sn_classic, [SEEN_BLOCKED] = &sn_blocked,     [SEEN_SPLIT] = &sn_split,
     [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon, [SEEN_SET] = &sn_set,
 };
 

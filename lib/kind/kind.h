@@ -121,7 +121,7 @@ struct sn_kind {
     bool paced;
 };
 
-extern const sn_kind sn_classic, sn_line, sn_block, sn_set;
+extern const sn_kind sn_classic, sn_blocked, sn_split, sn_set;
 extern const sn_kind sn_cuckoo, sn_ribbon;
 
 /* The table by id; NULL if this build has no such kind. */

@@ -1,6 +1,6 @@
 /* bloom.c - the chain: growth, batches, generations, union. Bits are libseen's. */
 #include "bloom.h"
-#include "line_sizes.h"
+#include "blocked_sizes.h"
 #include "server_memory.h"
 #include <math.h>
 #include <string.h>
@@ -32,9 +32,9 @@ static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
     /* One line a key is the fastest; far below one error in ten thousand it costs
      * several times the bits, and the textbook filter is the better one. */
     if (error >= 1e-5) {
-        if (!line_size(capacity, error, &out->bits, &out->probes))
+        if (!blocked_size(capacity, error, &out->bits, &out->probes))
             return false;
-        out->kind = SEEN_LINE;
+        out->kind = SEEN_BLOCKED;
         out->bytes = out->bits / 8;
         return true;
     }
@@ -113,7 +113,7 @@ static void layer_free(bloom_layer *l)
 static int layer_make(const bloom_spec *spec, bloom_layer *l)
 {
     l->filter = NULL;
-    if (l->kind != SEEN_LINE && l->kind != SEEN_CLASSIC && l->kind != SEEN_BLOCK)
+    if (l->kind != SEEN_BLOCKED && l->kind != SEEN_CLASSIC && l->kind != SEEN_SPLIT)
         return BLOOM_DIFFER;
     /* Bits and probes given and no keys: it is never full, the chain counts. */
     seen_spec want = {.kind = (seen_kind)l->kind,

@@ -22,7 +22,7 @@ typedef struct bloom_layer {
     uint64_t capacity, count;
     double error;
     uint32_t probes;
-    uint32_t kind; /* seen_kind: line, block or classic */
+    uint32_t kind; /* seen_kind: blocked, split or classic */
     int64_t born;  /* window: when its generation began, in ms */
 } bloom_layer;
 

@@ -12,11 +12,11 @@ INSTALL_LIB += $(REDIS_SO)
 $(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
 
-TESTS += $(BUILD)/tests/redis/line_sizes.t
-$(BUILD)/tests/redis/line_sizes.t: tests/redis/line_sizes.c $(BUILD)/obj/plugins/redis/line_sizes.o $(LIBSEEN)
+TESTS += $(BUILD)/tests/redis/blocked_sizes_agree.t
+$(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(BUILD)/obj/plugins/redis/blocked_sizes.o $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Ilib -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # The loaders are fuzzed with a server of a few lines.
 FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o bf_value.o bf_parts.o bf_options.o cf_value.o value_bytes.o \
-	bloom.o bloom_bytes.o line_sizes.o cf_table.o server_memory.o settings.o)
+	bloom.o bloom_bytes.o blocked_sizes.o cf_table.o server_memory.o settings.o)

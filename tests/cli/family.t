@@ -4,7 +4,7 @@
 
 seq 1 1000 >in
 seq 1001 2000 >out
-for kind in classic line block set cuckoo; do
+for kind in classic blocked split set cuckoo; do
     seen new --kind $kind -n 1000 -e 0.001 $kind.seen
     seen add $kind.seen in
     same "$kind: all that was added is there" 1000 "$(seen has -c $kind.seen in)"
@@ -36,7 +36,7 @@ same "grown: all there" 50000 "$(seq 1 50000 | seen has -c grown.seen)"
 ok "grown: the error is kept" test "$(seq 100001 200000 | seen has -c grown.seen)" -le 1200
 
 # Merging.
-for k in classic line block; do
+for k in classic blocked split; do
     seen new --kind $k -n 1000 --seed 7 east.seen -f
     cp east.seen west.seen
     seq 1 500 | seen add east.seen
@@ -131,7 +131,7 @@ wrong=$(seen compare -n 200k | awk '$1 == "classic" { print $NF * 2000 }')
 ok "compare fills its filters, which err as promised ($wrong of 200000)" \
     test "$wrong" -ge 1733 -a "$wrong" -le 2267
 ok "compare shows hash set, bitmap and filters" sh -c 'seen compare -n 10000 >got &&
-    grep -q "^hash set" got && grep -q "^bitmap" got && grep -q "^line" got && ! grep -q LOST got'
+    grep -q "^hash set" got && grep -q "^bitmap" got && grep -q "^blocked" got && ! grep -q LOST got'
 ok "demo" sh -c 'seen demo -n 20000 >got && grep -q "awk" got && grep -q "^seen uniq -e" got'
 ok "--version names kinds and instructions" sh -c 'seen --version | grep -q "^kinds:.* set" &&
     seen --version | grep -q "^instructions: [a-z0-9]*, of scalar"'

@@ -28,7 +28,7 @@ ok "grown to four times its size it still removes" sh -c '
     test $(seen has -c r.seen many) = 0 || test $? = 1'
 
 choice() { seen plan --no-time --json "$@" | sed -n 's/.*"choice": "\([a-z]*\)".*/\1/p'; }
-same "plan: line, if keys come one by one" line "$(choice -n 10M -e 0.01)"
+same "plan: blocked, if keys come one by one" blocked "$(choice -n 10M -e 0.01)"
 same "plan: cuckoo, if they are removed" cuckoo "$(choice -n 10M -e 0.01 -r)"
 same "plan: ribbon, if all are known" ribbon "$(choice -n 10M -e 0.01 --static)"
 same "plan: ribbon, for two billion in 500 MB" ribbon "$(choice -n 2G -m 500MB --static)"

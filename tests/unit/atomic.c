@@ -31,7 +31,7 @@ static void *adder(void *arg)
 int main(void)
 {
     each = WORK(200000) / 64 * 64;
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT};
     for (int k = 0; k < 3; k++) {
         seen_spec spec = {.kind = kinds[k],
                           .keys = THREADS * each,

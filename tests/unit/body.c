@@ -11,7 +11,7 @@ static bool has(const seen_filter *f, unsigned i)
 
 int main(void)
 {
-    for (seen_kind kind = SEEN_CLASSIC; kind <= SEEN_BLOCK; kind++) {
+    for (seen_kind kind = SEEN_CLASSIC; kind <= SEEN_SPLIT; kind++) {
         seen_size size = {.kind = kind, .keys = 1000, .error = 0.01};
         ok(seen_solve(&size) == 0, "%s: a size", seen_kind_name(kind));
         seen_spec spec = {

@@ -87,7 +87,7 @@ static void check(seen_kind kind, enum family fam, double p, uint64_t n, int fil
 
 int main(void)
 {
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT};
     static const double rates[] = {0.3, 0.1, 0.01, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         for (int r = 0; r < 5; r++) {

@@ -62,7 +62,7 @@ static void round_trip(seen_kind kind, uint64_t keys, uint64_t n)
 
 static void in_place(void)
 {
-    seen_filter *f = filled(SEEN_LINE, 100000, 1000), *g, *h;
+    seen_filter *f = filled(SEEN_BLOCKED, 100000, 1000), *g, *h;
     seen_save(f, path);
     seen_free(f);
     ok(seen_open(path, SEEN_WRITE, &g) == 0, "opened for writing in place");
@@ -112,7 +112,7 @@ static void in_place(void)
 /* Every byte of the header, every kind of damage: refused, never a crash. */
 static void damage(void)
 {
-    seen_filter *f = filled(SEEN_LINE, 0, 100000), *g;
+    seen_filter *f = filled(SEEN_BLOCKED, 0, 100000), *g;
     seen_save(f, path);
     seen_free(f);
     int fd = open(path, O_RDONLY);
@@ -214,7 +214,7 @@ static void forged(void)
            seen_kind_name(kinds[i]), seen_reason());
         free(p);
     }
-    f = filled(SEEN_LINE, 1000, 100);
+    f = filled(SEEN_BLOCKED, 1000, 100);
     seen_save(f, path);
     seen_free(f);
     p = slurp(&len);
@@ -223,7 +223,7 @@ static void forged(void)
        "one for many threads that grows is refused: %s", seen_reason());
     free(p);
     /* Two lines, then the second called a set of as many bytes. */
-    f = filled(SEEN_LINE, 1000, 1100);
+    f = filled(SEEN_BLOCKED, 1000, 1100);
     ok(seen_save(f, path) == 0 && f->layers == 2, "a filter of two layers");
     seen_free(f);
     p = slurp(&len);
@@ -248,7 +248,7 @@ static void forged(void)
 /* A growing filter whose file promises no error at all: no size is small enough. */
 static void promises_nothing(void)
 {
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT};
     for (int i = 0; i < 3; i++) {
         seen_filter *f = filled(kinds[i], 1000, 100), *g;
         size_t len;
@@ -273,7 +273,7 @@ static void promises_nothing(void)
  * process died, the file opens and has its keys. */
 static void flush_cut_short(void)
 {
-    seen_filter *f = filled(SEEN_LINE, 100000, 1000), *g;
+    seen_filter *f = filled(SEEN_BLOCKED, 100000, 1000), *g;
     seen_save(f, path);
     seen_free(f);
     fflush(stdout);
@@ -319,7 +319,7 @@ static void flush_cut_short(void)
 
 static void troubles(void)
 {
-    seen_filter *f = filled(SEEN_LINE, 1000, 10), *g = (seen_filter *)&f;
+    seen_filter *f = filled(SEEN_BLOCKED, 1000, 10), *g = (seen_filter *)&f;
     ok(seen_open("/nonexistent/x", SEEN_READ, &g) == SEEN_EIO && errno == ENOENT &&
            g == NULL,
        "a missing file: %s", seen_reason());
@@ -360,8 +360,8 @@ int main(void)
     snprintf(path, sizeof path, "%s/f.seen", dir);
     snprintf(old, sizeof old, "%s/old", dir);
     round_trip(SEEN_CLASSIC, 1000, 1000);
-    round_trip(SEEN_LINE, 0, 200000);
-    round_trip(SEEN_BLOCK, 50, 500);
+    round_trip(SEEN_BLOCKED, 0, 200000);
+    round_trip(SEEN_SPLIT, 50, 500);
     round_trip(SEEN_AUTO, 1, 1);
     in_place();
     damage();

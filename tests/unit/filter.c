@@ -221,7 +221,7 @@ static void nonsense(void)
         {{.error = __builtin_nan("")}, SEEN_EINVAL, "error NaN"},
         {{.keys = UINT64_MAX}, SEEN_EINVAL, "2^64 keys"},
         {{.keys = 1000000000000000, .error = 1e-4}, SEEN_ENOMEM, "petabytes"},
-        {{.kind = SEEN_BLOCK, .keys = 1000000000000, .error = 1e-4},
+        {{.kind = SEEN_SPLIT, .keys = 1000000000000, .error = 1e-4},
          SEEN_ETOOBIG,
          "more than can be addressed"},
         {{.keys = 1000000000, .error = 1e-12},
@@ -237,15 +237,15 @@ static void nonsense(void)
         {{.memory = 1, .keys = 10}, SEEN_EINVAL, "a budget of one byte"},
         {{.bits = UINT64_MAX, .probes = 3}, SEEN_EINVAL, "2^64 bits"},
         {{.bits = 100, .probes = 1000}, SEEN_EINVAL, "1000 probes"},
-        {{.kind = SEEN_BLOCK, .keys = 10, .probes = 5},
+        {{.kind = SEEN_SPLIT, .keys = 10, .probes = 5},
          SEEN_EINVAL,
          "5 probes a block"},
         {{.bits = 1000, .keys = UINT64_MAX}, SEEN_EINVAL, "2^64 keys in 1000 bits"},
-        {{.kind = SEEN_LINE, .keys = 10, .flags = SEEN_REMOVES},
+        {{.kind = SEEN_BLOCKED, .keys = 10, .flags = SEEN_REMOVES},
          SEEN_EKIND,
          "lines that remove"},
         {{.bits = 1000, .flags = SEEN_REMOVES}, SEEN_EKIND, "plain bits that remove"},
-        {{.kind = SEEN_LINE, .keys = 10, .probes = 17},
+        {{.kind = SEEN_BLOCKED, .keys = 10, .probes = 17},
          SEEN_ETOOBIG,
          "17 probes a line"},
     };
@@ -344,7 +344,7 @@ static void short_of_memory(void)
         seen_add_u64(a, i);
     ok(seen_merge(a, b) == SEEN_EFULL && seen_added(a) == 1000,
        "a merge for which there is no room changes nothing: %s", seen_reason());
-    spec = (seen_spec){.kind = SEEN_LINE, .keys = 100, .flags = SEEN_FIXED};
+    spec = (seen_spec){.kind = SEEN_BLOCKED, .keys = 100, .flags = SEEN_FIXED};
     ok(seen_rebuild(b, &spec, &c) == SEEN_EFULL && c == NULL, "nor does a rebuild: %s",
        seen_reason());
     seen_free(a), seen_free(b);
@@ -358,13 +358,13 @@ static void hash_zero(void)
     seen_add_hash(f, 0);
     for (uint64_t i = 1; i < 400; i++)
         seen_add_u64(f, i);
-    seen_spec spec = {.kind = SEEN_LINE, .keys = 1000, .error = 1e-6};
+    seen_spec spec = {.kind = SEEN_BLOCKED, .keys = 1000, .error = 1e-6};
     ok(seen_rebuild(f, &spec, &g) == 0 && seen_has_hash(g, 0),
        "a rebuilt filter has the hash 0");
     seen_free(g);
     for (uint64_t i = 400; i < 200000; i++)
         seen_add_u64(f, i);
-    ok(seen_kind_of(f) == SEEN_LINE && seen_has_hash(f, 0),
+    ok(seen_kind_of(f) == SEEN_BLOCKED && seen_has_hash(f, 0),
        "so has one that outgrew its hashes");
     seen_free(f);
 }
@@ -372,16 +372,16 @@ static void hash_zero(void)
 int main(void)
 {
     first_steps();
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT};
     for (int i = 0; i < 3; i++) {
         batches(kinds[i]);
         copy_and_merge(kinds[i]);
     }
-    large(SEEN_LINE, 1 << 20, 200000, false);
-    large(SEEN_BLOCK, 1 << 20, 200000, false);
+    large(SEEN_BLOCKED, 1 << 20, 200000, false);
+    large(SEEN_SPLIT, 1 << 20, 200000, false);
     large(SEEN_CLASSIC, 1 << 20, 100000, false);
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) /* not emulated */
-    large(SEEN_LINE, 257 << 20, 5000000, true);
+    large(SEEN_BLOCKED, 257 << 20, 5000000, true);
 #endif
     fixed();
     fixed_budget();

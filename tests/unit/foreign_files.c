@@ -481,7 +481,7 @@ static void unions(void)
     seen_free(a), seen_free(b), seen_free(n), seen_free(cf);
 }
 
-/* A Parquet filter is a native block layer: the same bits, under one header or another.
+/* A Parquet filter is a native split layer: the same bits, under one header or another.
  */
 static void parquet_native(void)
 {
@@ -506,11 +506,11 @@ static void parquet_native(void)
     ok(a.len == b.len && !memcmp(a.p, b.p, a.len), "the same bytes");
     free(a.p), free(b.p);
     seen_free(h);
-    seen_spec spec = {.kind = SEEN_BLOCK, .keys = 1000};
+    seen_spec spec = {.kind = SEEN_SPLIT, .keys = 1000};
     seen_new(&spec, &h);
     seen_filter *none = NULL;
     ok(seen_convert(h, "parquet", &none) == SEEN_EKIND && none == NULL,
-       "an ordinary native block filter hashes otherwise: %s", seen_reason());
+       "an ordinary native split filter hashes otherwise: %s", seen_reason());
     ok(seen_merge(h, g) == SEEN_EMISMATCH, "and is not merged with it");
     seen_free(f), seen_free(g), seen_free(h);
 }

@@ -64,7 +64,7 @@ static void grow(seen_kind kind, uint64_t keys, double error, uint64_t n)
 static void price(void)
 {
     seen_filter *f;
-    seen_spec spec = {.kind = SEEN_LINE, .error = 0.01};
+    seen_spec spec = {.kind = SEEN_BLOCKED, .error = 0.01};
     seen_new(&spec, &f);
     double sum = 0;
     int points = 0;
@@ -76,7 +76,7 @@ static void price(void)
                    c;
                }) < n)
             sn_grow(f);
-        seen_size made = {.kind = SEEN_LINE, .keys = n, .error = 0.01};
+        seen_size made = {.kind = SEEN_BLOCKED, .keys = n, .error = 0.01};
         seen_solve(&made);
         sum += (double)seen_bytes(f) / (double)made.bytes;
     }
@@ -91,9 +91,9 @@ int main(void)
 {
     grow(SEEN_AUTO, 0, 0.01, WORK(1000000));
     grow(SEEN_CLASSIC, 0, 0.001, WORK(300000));
-    grow(SEEN_LINE, 10, 0.05, WORK(100000));
-    grow(SEEN_BLOCK, 1000, 0.02, WORK(200000));
-    grow(SEEN_LINE, WORK(500000), 0.01, WORK(500000));
+    grow(SEEN_BLOCKED, 10, 0.05, WORK(100000));
+    grow(SEEN_SPLIT, 1000, 0.02, WORK(200000));
+    grow(SEEN_BLOCKED, WORK(500000), 0.01, WORK(500000));
     price();
     return done();
 }

@@ -152,7 +152,7 @@ static void run(seen_kind kind, uint64_t keys, double error)
 int main(void)
 {
     close(mkstemp(path));
-    static const seen_kind kinds[] = {SEEN_AUTO, SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK,
+    static const seen_kind kinds[] = {SEEN_AUTO, SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT,
                                       SEEN_SET};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (kinds[k] && !seen_kind_can(kinds[k]))

@@ -14,7 +14,7 @@ static void make(unsigned flags)
 {
     seen_filter *f;
     seen_spec spec = {
-        .kind = SEEN_LINE, .keys = PROCESSES * EACH, .error = 0.001, .flags = flags};
+        .kind = SEEN_BLOCKED, .keys = PROCESSES * EACH, .error = 0.001, .flags = flags};
     if (seen_new(&spec, &f) < 0 || seen_save(f, path) < 0)
         exit(2);
     seen_free(f);

@@ -47,7 +47,7 @@ static seen_kind choice(uint64_t n, double p)
 }
 
 /* The figures of the design: error relative to classic at equal bits. */
-static void line_quality(void)
+static void blocked_quality(void)
 {
     static const struct {
         double bits, most_line, block_low, block_high;
@@ -55,20 +55,20 @@ static void line_quality(void)
     for (int i = 0; i < 3; i++) {
         uint64_t n = 1000000, bytes = (uint64_t)(at[i].bits * 1e6 / 8);
         seen_size classic = {.kind = SEEN_CLASSIC, .keys = n, .bytes = bytes};
-        seen_size line = {.kind = SEEN_LINE, .keys = n, .bytes = bytes};
-        seen_size block = {.kind = SEEN_BLOCK, .keys = n, .bytes = bytes};
-        seen_solve(&classic), seen_solve(&line), seen_solve(&block);
-        double rl = line.error / classic.error, rb = block.error / classic.error;
+        seen_size blocked = {.kind = SEEN_BLOCKED, .keys = n, .bytes = bytes};
+        seen_size split = {.kind = SEEN_SPLIT, .keys = n, .bytes = bytes};
+        seen_solve(&classic), seen_solve(&blocked), seen_solve(&split);
+        double rl = blocked.error / classic.error, rb = split.error / classic.error;
         ok(rl <= at[i].most_line && rb > at[i].block_low && rb < at[i].block_high,
-           "%g bits a key: line %.3f, block %.3f times the error of classic (k=%u)",
-           at[i].bits, rl, rb, line.probes);
+           "%g bits a key: blocked %.3f, split %.3f times the error of classic (k=%u)",
+           at[i].bits, rl, rb, blocked.probes);
     }
 }
 
 int main(void)
 {
     textbook();
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_LINE, SEEN_BLOCK};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT};
     for (int k = 0; k < 3; k++) {
         both_ways(kinds[k], 1, 0.1);
         both_ways(kinds[k], 1000, 0.3);
@@ -76,16 +76,16 @@ int main(void)
         both_ways(kinds[k], 50000000, 1e-5);
         both_ways(kinds[k], 1000000000, 0.02);
     }
-    line_quality();
-    ok(choice(1000000, 0.01) == SEEN_LINE, "at 1%% the choice is line");
-    ok(choice(1000000, 1e-3) == SEEN_LINE, "at 0.1%% too");
+    blocked_quality();
+    ok(choice(1000000, 0.01) == SEEN_BLOCKED, "at 1%% the choice is blocked");
+    ok(choice(1000000, 1e-3) == SEEN_BLOCKED, "at 0.1%% too");
     ok(choice(1000000, 1e-6) == SEEN_CLASSIC, "at 1e-6 lines waste bits: classic");
-    ok(choice(10000, 0.003) == SEEN_BLOCK, "in the caches, at its best rate, block");
+    ok(choice(10000, 0.003) == SEEN_SPLIT, "in the caches, at its best rate, split");
     /* Where the formulas of lines and blocks drown in rounding, nothing is made of
      * them. */
     ok(choice(15, 1e-13) == SEEN_CLASSIC && choice(3, 1e-15) == SEEN_CLASSIC,
        "nor do a few keys at 1e-13 go to lines");
-    seen_size below = {.kind = SEEN_LINE, .keys = 1000, .error = 1e-14};
+    seen_size below = {.kind = SEEN_BLOCKED, .keys = 1000, .error = 1e-14};
     ok(seen_solve(&below) == SEEN_ETOOBIG, "lines do not promise 1e-14: %s",
        seen_reason());
     /* What 64 bits of hash cannot tell apart, no kind can. */
@@ -100,10 +100,10 @@ int main(void)
     ok(seen_solve(&bad) == SEEN_EINVAL, "one number is too few: %s", seen_reason());
     seen_size all = {.keys = 5, .error = 0.1, .bytes = 100};
     ok(seen_solve(&all) == SEEN_EINVAL, "three are too many: %s", seen_reason());
-    seen_size tiny = {.kind = SEEN_LINE, .error = 1e-9, .bytes = 64};
+    seen_size tiny = {.kind = SEEN_BLOCKED, .error = 1e-9, .bytes = 64};
     ok(seen_solve(&tiny) == 0 && tiny.keys <= 12,
        "a single line holds %llu keys at 1e-9", (unsigned long long)tiny.keys);
-    seen_size none = {.kind = SEEN_LINE, .error = 0.01, .bytes = 10};
+    seen_size none = {.kind = SEEN_BLOCKED, .error = 0.01, .bytes = 10};
     ok(seen_solve(&none) == SEEN_EINVAL, "ten bytes are no line: %s", seen_reason());
     return done();
 }

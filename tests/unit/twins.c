@@ -71,8 +71,8 @@ int main(void)
     static const uint64_t units[] = {1, 2, 3, 7, 64, 1000, 4097};
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         for (uint32_t k = 1; k <= 16; k++)
-            compare(&sn_line, k, units[u]);
-        compare(&sn_block, 8, units[u]);
+            compare(&sn_blocked, k, units[u]);
+        compare(&sn_split, 8, units[u]);
         compare(&sn_classic, 7, units[u] * 500);
     }
     return done();

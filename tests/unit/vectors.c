@@ -66,16 +66,16 @@ int main(void)
            classic);
     expect("classic, m and k", (seen_spec){.bits = 4801, .probes = 5, .seed = 9},
            classic);
-    expect("line", (seen_spec){.kind = SEEN_LINE, .keys = 500, .flags = SEEN_FIXED},
+    expect("blocked", (seen_spec){.kind = SEEN_BLOCKED, .keys = 500, .flags = SEEN_FIXED},
            line);
     expect("line, k=11",
-           (seen_spec){.kind = SEEN_LINE,
+           (seen_spec){.kind = SEEN_BLOCKED,
                        .keys = 500,
                        .probes = 11,
                        .seed = 77,
                        .flags = SEEN_FIXED},
            line);
-    expect("block", (seen_spec){.kind = SEEN_BLOCK, .keys = 500, .flags = SEEN_FIXED},
+    expect("split", (seen_spec){.kind = SEEN_SPLIT, .keys = 500, .flags = SEEN_FIXED},
            block);
     free(bytes);
     return done();

@@ -1,5 +1,5 @@
-/* line_x86.c - AVX2 and AVX-512 twins of line.c: the same bits, one OR a key. */
-#include "kind/line.h"
+/* blocked_x86.c - AVX2 and AVX-512 twins of blocked.c: the same bits, one OR a key. */
+#include "kind/blocked.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -57,8 +57,8 @@ T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
     unsigned first = two ? 0xff : (1u << k) - 1, second = two ? (1u << (k - 8)) - 1 : 0;
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
-        __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
+            SN_FETCH(sn_blocked_at(l, h[i + SN_AHEAD]));
+        __m512i line = _mm512_load_si512(sn_blocked_at(l, h[i]));
         __m512i bits = bits512(h[i], first, second);
         __m512i missing = _mm512_andnot_si512(line, bits);
         found[i] = _mm512_test_epi64_mask(missing, missing) == 0;
@@ -73,8 +73,8 @@ add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
-        uint8_t *p = sn_line_at(l, h[i]);
+            SN_FETCH(sn_blocked_at(l, h[i + SN_AHEAD]));
+        uint8_t *p = sn_blocked_at(l, h[i]);
         __m512i line = _mm512_load_si512(p);
         __m512i bits = bits512(h[i], first, second);
         __m512i missing = _mm512_andnot_si512(line, bits);
@@ -95,7 +95,7 @@ T512 static void has_any512(const sn_layer *layer, uint32_t layers, const uint64
         __m512i bits = bits512(h[i], 0xff, 0);
         bool any = false;
         for (const sn_layer *l = layer; l < layer + layers; l++) {
-            __m512i line = _mm512_load_si512(sn_line_at(l, h[i]));
+            __m512i line = _mm512_load_si512(sn_blocked_at(l, h[i]));
             __mmask8 missing =
                 _mm512_mask_cmpneq_epi64_mask(lanes512((1u << l->shape.k) - 1, r),
                                               _mm512_and_si512(line, bits), bits);
@@ -150,8 +150,8 @@ T256 static inline __attribute__((always_inline)) void has256(const sn_layer *l,
     uint32_t k = l->shape.k;
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
-        const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
+            SN_FETCH(sn_blocked_at(l, h[i + SN_AHEAD]));
+        const __m256i *p = (const __m256i *)(const void *)sn_blocked_at(l, h[i]);
         pair b = bits256(h[i], k, two);
         __m256i missing =
             _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
@@ -167,8 +167,8 @@ add256(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_line_at(l, h[i + SN_AHEAD]));
-        __m256i *p = (__m256i *)(void *)sn_line_at(l, h[i]);
+            SN_FETCH(sn_blocked_at(l, h[i + SN_AHEAD]));
+        __m256i *p = (__m256i *)(void *)sn_blocked_at(l, h[i]);
         pair b = bits256(h[i], k, two);
         __m256i lo = _mm256_load_si256(p), hi = _mm256_load_si256(p + 1);
         __m256i missing = _mm256_or_si256(_mm256_andnot_si256(lo, b.lo),
@@ -190,7 +190,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
         pair b = spread256(g, r, 8);
         bool any = false;
         for (const sn_layer *l = layer; l < layer + layers; l++) {
-            const __m256i *p = (const __m256i *)(const void *)sn_line_at(l, h[i]);
+            const __m256i *p = (const __m256i *)(const void *)sn_blocked_at(l, h[i]);
             const uint64_t *one = ones[l->shape.k] + ((8 - r) & 7);
             const __m256i zero = _mm256_setzero_si256();
             __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)one);
@@ -238,7 +238,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
         add##width(l, h, n, dup, two, true);                                           \
     }                                                                                  \
     static const sn_twin twin##width##name = {                                         \
-        sn_line_touch,                                                                 \
+        sn_blocked_touch,                                                                 \
         has##width##name,                                                              \
         add##width##name,                                                              \
         has_ahead##width##name,                                                        \
@@ -252,6 +252,6 @@ TWIN(512, two, true, T512, NULL)
 TWIN(256, one, false, T256, has_any256)
 TWIN(256, two, true, T256, NULL)
 
-const sn_twin *const sn_line_avx512[2] = {&twin512one, &twin512two};
-const sn_twin *const sn_line_avx2[2] = {&twin256one, &twin256two};
+const sn_twin *const sn_blocked_avx512[2] = {&twin512one, &twin512two};
+const sn_twin *const sn_blocked_avx2[2] = {&twin256one, &twin256two};
 #endif

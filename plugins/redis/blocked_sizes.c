@@ -1,9 +1,9 @@
-/* line_sizes.c - bits a key and probes of the line kind, by error. */
-#include "line_sizes.h"
+/* blocked_sizes.c - bits a key and probes of the blocked kind, by error. */
+#include "blocked_sizes.h"
 #include <math.h>
 
 /* Entry i is what seen_solve gives for ten million keys at error 2^(-i/4), the first
- * for 0.99. tests/redis/line_sizes.c compares. */
+ * for 0.99. tests/redis/blocked_sizes_agree.c compares. */
 static const struct {
     double bits; /* a key */
     uint32_t k;
@@ -24,7 +24,7 @@ static const struct {
     {28.8695, 14}, {29.4893, 14}, {30.1211, 14}, {30.7652, 14},
 };
 
-bool line_size(uint64_t keys, double error, uint64_t *bits, uint32_t *probes)
+bool blocked_size(uint64_t keys, double error, uint64_t *bits, uint32_t *probes)
 {
     enum { LAST = sizeof sizes / sizeof *sizes - 1 };
     double x = -4 * log2(error);

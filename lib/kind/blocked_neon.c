@@ -1,5 +1,5 @@
-/* line_neon.c - NEON twin of line.c: the same bits, four pairs of lanes. */
-#include "kind/line.h"
+/* blocked_neon.c - NEON twin of blocked.c: the same bits, four pairs of lanes. */
+#include "kind/blocked.h"
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
@@ -33,7 +33,7 @@ static inline void bits_of(uint64x2_t out[4], uint64_t h, uint32_t k)
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t *line = (const uint64_t *)(const void *)sn_line_at(l, h[i]);
+        const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h[i]);
         uint64x2_t bits[4], missing = vdupq_n_u64(0);
         bits_of(bits, h[i], l->shape.k);
         for (int j = 0; j < 4; j++)
@@ -46,7 +46,7 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t *line = (uint64_t *)(void *)sn_line_at(l, h[i]);
+        uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64x2_t bits[4], missing = vdupq_n_u64(0);
         bits_of(bits, h[i], l->shape.k);
         for (int j = 0; j < 4; j++) {
@@ -61,6 +61,6 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin twin = {sn_line_touch, has, add};
-const sn_twin *const sn_line_neon[2] = {&twin, &twin};
+static const sn_twin twin = {sn_blocked_touch, has, add};
+const sn_twin *const sn_blocked_neon[2] = {&twin, &twin};
 #endif

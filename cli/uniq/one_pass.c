@@ -1,4 +1,4 @@
-/* stream.c - `seen uniq` in one pass: each batch of lines is asked of a filter and
+/* one_pass.c - `seen uniq` in one pass: each batch of lines is asked of a filter and
  * added to it, in order, and what was new goes out.
  *
  * Threads take batches in turn (feed.h); with more than one a set of fingerprints is

@@ -1,11 +1,11 @@
-/* later.c - lines that a filter hears of only after they were written.
+/* record_after_print.c - lines that a filter hears of only after they were written.
  *
  * A server takes an add at once and for ever, so whoever adds before he prints loses
  * lines when he is killed in between. Here they are asked first and recorded last. The
  * price is a second question, and that others who ask meanwhile hear "new" as well.
  * Until they are recorded a set of our own knows the lines, so that of equal ones only
  * the first is new. */
-#include "later.h"
+#include "record_after_print.h"
 #include "say.h"
 #include "sizing.h"
 

@@ -1,5 +1,5 @@
-/* block_x86.c - AVX2 twin of block.c: a block is one register. */
-#include "kind/block.h"
+/* split_x86.c - AVX2 twin of split.c: a block is one register. */
+#include "kind/split.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -13,7 +13,7 @@ T256 static inline __m256i bits_of(uint64_t h, __m256i salt)
 
 T256 static inline __m256i salts(void)
 {
-    return _mm256_loadu_si256((const __m256i *)(const void *)sn_block_salt);
+    return _mm256_loadu_si256((const __m256i *)(const void *)sn_split_salt);
 }
 
 T256 static inline __attribute__((always_inline)) void
@@ -22,9 +22,9 @@ has_of(const sn_layer *l, const uint64_t *h, size_t n, bool *found, bool ahead)
     __m256i salt = salts();
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_block_at(l, h[i + SN_AHEAD]));
+            SN_FETCH(sn_split_at(l, h[i + SN_AHEAD]));
         found[i] = _mm256_testc_si256(
-            _mm256_loadu_si256((const __m256i *)(const void *)sn_block_at(l, h[i])),
+            _mm256_loadu_si256((const __m256i *)(const void *)sn_split_at(l, h[i])),
             bits_of(h[i], salt));
     }
 }
@@ -36,8 +36,8 @@ add_of(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool ahead)
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         if (ahead)
-            SN_FETCH(sn_block_at(l, h[i + SN_AHEAD]));
-        __m256i *p = (__m256i *)(void *)sn_block_at(l, h[i]);
+            SN_FETCH(sn_split_at(l, h[i + SN_AHEAD]));
+        __m256i *p = (__m256i *)(void *)sn_split_at(l, h[i]);
         __m256i block = _mm256_loadu_si256(p), bits = bits_of(h[i], salt);
         bool old = _mm256_testc_si256(block, bits);
         _mm256_storeu_si256(p, _mm256_or_si256(block, bits));
@@ -75,5 +75,5 @@ T256 static void add_ahead(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     add_of(l, h, n, dup, true);
 }
 
-const sn_twin sn_block_avx2 = {sn_block_touch, has, add, has_ahead, add_ahead, has_one};
+const sn_twin sn_split_avx2 = {sn_split_touch, has, add, has_ahead, add_ahead, has_one};
 #endif

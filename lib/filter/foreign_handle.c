@@ -1,4 +1,4 @@
-/* outside.c - the handle around another system's filter: its files, its copies, and
+/* foreign_handle.c - the handle around another system's filter: its files, its copies, and
  * the way from and to native filters. What the bits mean is lib/foreign's. */
 #include "filter/filter.h"
 #include "base/fail.h"
@@ -281,7 +281,7 @@ int sn_outside_copy(const seen_filter *f, seen_filter **out)
 
 /* ---- conversion ----------------------------------------------------------------- */
 
-/* A Parquet bitset as a native block filter that hashes as Parquet does. */
+/* A Parquet bitset as a native split filter that hashes as Parquet does. */
 static int to_native(const sn_foreign *o, seen_filter **out)
 {
     if (o->rule != SN_RULE_SBBF)
@@ -298,9 +298,9 @@ static int to_native(const sn_foreign *o, seen_filter **out)
     seen_filter *f = sn_filter_alloc(&o->alloc);
     if (!f)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter");
-    sn_shape shape = {.kind = SEEN_BLOCK, .k = 8, .units = o->bits.have / 32};
+    sn_shape shape = {.kind = SEEN_SPLIT, .k = 8, .units = o->bits.have / 32};
     f->flags = SEEN_FIXED;
-    f->kind = SEEN_BLOCK;
+    f->kind = SEEN_SPLIT;
     f->xxh64 = true;
     int rc = sn_append(f, &shape);
     if (rc < 0) {
@@ -315,7 +315,7 @@ static int to_native(const sn_foreign *o, seen_filter **out)
 
 static int to_parquet(const seen_filter *f, const char *format, seen_filter **out)
 {
-    if (strcmp(format, "parquet") || f->kind != SEEN_BLOCK || f->layers != 1 ||
+    if (strcmp(format, "parquet") || f->kind != SEEN_SPLIT || f->layers != 1 ||
         !f->xxh64 || f->seed)
         return sn_fail(SEEN_EKIND,
                        "the bits of this %s filter cannot be a %s filter's: the "

@@ -1,4 +1,4 @@
-/* later.h - lines that a filter hears of only after they were written. */
+/* record_after_print.h - lines that a filter hears of only after they were written. */
 #ifndef CLI_LATER_H
 #define CLI_LATER_H
 

@@ -1,4 +1,4 @@
-/* line_sizes.h - the size of a line filter, in no time.
+/* blocked_sizes.h - the size of a blocked filter, in no time.
  *
  * seen_solve() computes it exactly and takes milliseconds for small errors: too long
  * for the one thread of a server, which makes a filter in BF.ADD. This looks it up;
@@ -10,6 +10,6 @@
 
 /* Bits, a multiple of 512, and probes for KEYS at ERROR, which is at least 1e-5. False
  * if that is too much for anyone. */
-bool line_size(uint64_t keys, double error, uint64_t *bits, uint32_t *probes);
+bool blocked_size(uint64_t keys, double error, uint64_t *bits, uint32_t *probes);
 
 #endif

@@ -1,10 +1,10 @@
-/* putoff.c - comparisons gathered and made in the order of the file.
+/* deferred_compare.c - comparisons gathered and made in the order of the file.
  *
  * A comparison with a line somewhere in a large file costs a page walk and a page of
  * our memory each. Half a million of them, sorted by place, touch the pages one after
  * the other, can be fetched ahead, and let the pages go again. The keys are copied,
  * because their block will be gone by then. */
-#include "putoff.h"
+#include "deferred_compare.h"
 #include "say.h"
 
 #include <stdlib.h>

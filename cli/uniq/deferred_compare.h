@@ -1,4 +1,4 @@
-/* putoff.h - comparisons with lines all over a file, gathered and made in its order. */
+/* deferred_compare.h - comparisons with lines all over a file, gathered and made in its order. */
 #ifndef CLI_PUTOFF_H
 #define CLI_PUTOFF_H
 

@@ -1,5 +1,5 @@
-/* block_neon.c - NEON twin of block.c: a block is two registers. */
-#include "kind/block.h"
+/* split_neon.c - NEON twin of split.c: a block is two registers. */
+#include "kind/split.h"
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
@@ -12,10 +12,10 @@ static inline uint32x4_t bits_of(uint64_t h, const uint32_t *salt)
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint32_t *w = (const uint32_t *)(const void *)sn_block_at(l, h[i]);
+        const uint32_t *w = (const uint32_t *)(const void *)sn_split_at(l, h[i]);
         uint32x4_t missing =
-            vorrq_u32(vbicq_u32(bits_of(h[i], sn_block_salt), vld1q_u32(w)),
-                      vbicq_u32(bits_of(h[i], sn_block_salt + 4), vld1q_u32(w + 4)));
+            vorrq_u32(vbicq_u32(bits_of(h[i], sn_split_salt), vld1q_u32(w)),
+                      vbicq_u32(bits_of(h[i], sn_split_salt + 4), vld1q_u32(w + 4)));
         found[i] = vmaxvq_u32(missing) == 0;
     }
 }
@@ -24,10 +24,10 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t *w = (uint32_t *)(void *)sn_block_at(l, h[i]);
+        uint32_t *w = (uint32_t *)(void *)sn_split_at(l, h[i]);
         uint32x4_t lo = vld1q_u32(w), hi = vld1q_u32(w + 4);
-        uint32x4_t blo = bits_of(h[i], sn_block_salt),
-                   bhi = bits_of(h[i], sn_block_salt + 4);
+        uint32x4_t blo = bits_of(h[i], sn_split_salt),
+                   bhi = bits_of(h[i], sn_split_salt + 4);
         uint32x4_t missing = vorrq_u32(vbicq_u32(blo, lo), vbicq_u32(bhi, hi));
         vst1q_u32(w, vorrq_u32(lo, blo));
         vst1q_u32(w + 4, vorrq_u32(hi, bhi));
@@ -38,5 +38,5 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-const sn_twin sn_block_neon = {sn_block_touch, has, add};
+const sn_twin sn_split_neon = {sn_split_touch, has, add};
 #endif

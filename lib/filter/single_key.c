@@ -1,4 +1,4 @@
-/* one.c - one key at a time. */
+/* single_key.c - one key at a time. */
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"

@@ -1,11 +1,11 @@
-/* line.c - one 64-byte line a key: the default for adding.
+/* blocked.c - blocked Bloom filter: all bits of a key in one cache line. The default.
  *
- * A key touches one cache line, so a lookup costs one miss; k bits go to k
+ * A key touches one 64-byte line, so a lookup costs one miss; k bits go to k
  * consecutive 64-bit lanes from a rotation that the hash chooses, so that any k is
  * one vector OR. Error 1.09 / 1.19 / 1.34 times classic.c at 8 / 10 / 12 bits a
  * key; below 1e-4 the crowded lines cost too much and classic.c is smaller. This
- * file is the sizes and the scalar truth; line_x86.c and line_neon.c are twins. */
-#include "kind/line.h"
+ * file is the sizes and the scalar truth; blocked_x86.c and blocked_neon.c are twins. */
+#include "kind/blocked.h"
 #include "base/fail.h"
 #include <math.h>
 
@@ -93,19 +93,19 @@ static double lines_for(uint32_t k, double n, double p)
 static int shape_for(sn_shape *s, double n, double p)
 {
     double best = 0;
-    if (s->k > SN_LINE_KMAX)
-        return sn_fail(SEEN_ETOOBIG, "a line filter has at most %d probes, not %u",
-                       SN_LINE_KMAX, s->k);
+    if (s->k > SN_BLOCKED_KMAX)
+        return sn_fail(SEEN_ETOOBIG, "a blocked filter has at most %d probes, not %u",
+                       SN_BLOCKED_KMAX, s->k);
     if (s->k) {
         best = lines_for(s->k, n, p);
     } else {
         /* The size as a function of k has one valley, near 0.9 log2(1/p). */
-        int guess = p > 0 ? (int)(-log2(p) * 0.9 + 0.5) : SN_LINE_KMAX;
-        guess = guess < 1 ? 1 : guess > SN_LINE_KMAX ? SN_LINE_KMAX : guess;
+        int guess = p > 0 ? (int)(-log2(p) * 0.9 + 0.5) : SN_BLOCKED_KMAX;
+        guess = guess < 1 ? 1 : guess > SN_BLOCKED_KMAX ? SN_BLOCKED_KMAX : guess;
         best = lines_for((uint32_t)guess, n, p);
         s->k = (uint32_t)guess;
         for (int dir = -1; dir <= 1; dir += 2)
-            for (int k = guess + dir; k >= 1 && k <= SN_LINE_KMAX; k += dir) {
+            for (int k = guess + dir; k >= 1 && k <= SN_BLOCKED_KMAX; k += dir) {
                 double lines = lines_for((uint32_t)k, n, p);
                 if (!lines || (best && lines >= best))
                     break;
@@ -130,13 +130,13 @@ static int shape_for(sn_shape *s, double n, double p)
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     if (bytes < 64 || bytes > SN_MAX_BYTES)
-        return sn_fail(SEEN_EINVAL, "a line filter cannot have %llu bytes",
+        return sn_fail(SEEN_EINVAL, "a blocked filter cannot have %llu bytes",
                        (unsigned long long)bytes);
     s->units = bytes / 64;
     if (s->k)
         return 0;
     double best = 2;
-    for (uint32_t k = 1; k <= SN_LINE_KMAX; k++) {
+    for (uint32_t k = 1; k <= SN_BLOCKED_KMAX; k++) {
         double e = error_of(k, (double)s->units, n);
         if (e >= best)
             break;
@@ -148,7 +148,7 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
 
 static uint64_t body_len(const sn_shape *s)
 {
-    if (s->k < 1 || s->k > SN_LINE_KMAX || s->units < 1 || s->units > SN_MAX_BYTES / 64)
+    if (s->k < 1 || s->k > SN_BLOCKED_KMAX || s->units < 1 || s->units > SN_MAX_BYTES / 64)
         return 0;
     return s->units * 64;
 }
@@ -205,7 +205,7 @@ static void measure(const sn_layer *l, sn_measure *out)
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t *line = (const uint64_t *)(const void *)sn_line_at(l, h[i]);
+        const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
         EACH_BIT(h[i], l->shape.k, lane, mask, {
             missing |= ~__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask;
@@ -218,7 +218,7 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t *line = (uint64_t *)(void *)sn_line_at(l, h[i]);
+        uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
         EACH_BIT(h[i], l->shape.k, lane, mask, {
             missing |= ~line[lane] & mask;
@@ -235,7 +235,7 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t *line = (uint64_t *)(void *)sn_line_at(l, h[i]);
+        uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
         EACH_BIT(h[i], l->shape.k, lane, mask, {
             if (!(__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask))
@@ -249,8 +249,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = {sn_line_touch, has, add};
-static const sn_twin atomic = {sn_line_touch, has, add_atomic};
+static const sn_twin plain = {sn_blocked_touch, has, add};
+static const sn_twin atomic = {sn_blocked_touch, has, add_atomic};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
@@ -260,14 +260,14 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomi
     switch (simd) {
 #if defined(__x86_64__)
     case SN_AVX512:
-        t = sn_line_avx512[s->k > 8];
+        t = sn_blocked_avx512[s->k > 8];
         break;
     case SN_AVX2:
-        t = sn_line_avx2[s->k > 8];
+        t = sn_blocked_avx2[s->k > 8];
         break;
 #elif defined(__aarch64__)
     case SN_NEON:
-        t = sn_line_neon[s->k > 8];
+        t = sn_blocked_neon[s->k > 8];
         break;
 #endif
     default:
@@ -276,9 +276,9 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomi
     return t ? t : &plain;
 }
 
-const sn_kind sn_line = {
-    .name = "line",
-    .id = SEEN_LINE,
+const sn_kind sn_blocked = {
+    .name = "blocked",
+    .id = SEEN_BLOCKED,
     .can = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_CAN_GROW | SEEN_CAN_ATOMIC,
     .body_len = body_len,
     .shape_for = shape_for,

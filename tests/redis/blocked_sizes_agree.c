@@ -1,6 +1,6 @@
 /* The sizes that the module looks up keep the error that was asked for, and are hardly
  * larger than the exact ones. */
-#include "plugins/redis/line_sizes.h"
+#include "plugins/redis/blocked_sizes.h"
 #include "seen.h"
 #include "tap.h"
 #include <math.h>
@@ -15,18 +15,18 @@ int main(void)
             uint64_t bits;
             uint32_t k;
             n++;
-            if (!line_size(keys[i], e, &bits, &k)) {
+            if (!blocked_size(keys[i], e, &bits, &k)) {
                 broken++;
                 continue;
             }
             /* The error of exactly these bits and probes. */
-            seen_size got = {.kind = SEEN_LINE, .keys = keys[i], .bytes = bits / 8, .probes = k};
+            seen_size got = {.kind = SEEN_BLOCKED, .keys = keys[i], .bytes = bits / 8, .probes = k};
             if (seen_solve(&got) < 0 || got.bits != bits || got.probes != k || got.error > e) {
                 broken++;
                 note("%g for %llu keys: %g", e, (unsigned long long)keys[i], got.error);
             }
             if (keys[i] == 1000000) {
-                seen_size exact = {.kind = SEEN_LINE, .keys = keys[i], .error = e};
+                seen_size exact = {.kind = SEEN_BLOCKED, .keys = keys[i], .error = e};
                 seen_solve(&exact);
                 double ratio = (double)bits / (double)exact.bits;
                 worst = ratio > worst ? ratio : worst;
@@ -37,7 +37,7 @@ int main(void)
     ok(wasteful == 0, "and at most 3%% more bits than needed: %.4f", worst);
     uint64_t bits;
     uint32_t k;
-    ok(!line_size(1ull << 50, 0.01, &bits, &k), "no size for too many keys");
-    ok(!line_size(10, 1e-7, &bits, &k), "nor for an error outside of the table");
+    ok(!blocked_size(1ull << 50, 0.01, &bits, &k), "no size for too many keys");
+    ok(!blocked_size(10, 1e-7, &bits, &k), "nor for an error outside of the table");
     return done();
 }

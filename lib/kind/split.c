@@ -1,9 +1,9 @@
-/* block.c - split-block filter: eight bits in one 32-byte block per key.
+/* split.c - split-block filter: eight bits in one 32-byte block per key.
  *
  * One key touches one cache line and eight words are one AVX2 register: the fastest
- * kind inside the caches, at 7% more bits than line.c at a 1% error. Layout and
+ * kind inside the caches, at 7% more bits than blocked.c at a 1% error. Layout and
  * salts are Parquet's, so a Parquet filter is a layer of this kind as it stands. */
-#include "kind/block.h"
+#include "kind/split.h"
 #include "base/fail.h"
 #include <math.h>
 
@@ -35,7 +35,7 @@ static int shape_for(sn_shape *s, double n, double p)
 {
     double lo = 0, hi = 1;
     if (s->k && s->k != 8)
-        return sn_fail(SEEN_EINVAL, "a block filter has 8 probes, not %u", s->k);
+        return sn_fail(SEEN_EINVAL, "a split filter has 8 probes, not %u", s->k);
     s->k = 8;
     while (error_of(hi, n) > p) {
         lo = hi;
@@ -62,7 +62,7 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
         bytes / 32 < ((uint64_t)1 << 31) - 1 ? bytes / 32 : ((uint64_t)1 << 31) - 1;
     if (!body_len(s))
         return sn_fail(SEEN_EINVAL,
-                       "a block filter cannot have %llu bytes and %u probes",
+                       "a split filter cannot have %llu bytes and %u probes",
                        (unsigned long long)bytes, s->k);
     return 0;
 }
@@ -91,13 +91,13 @@ static void measure(const sn_layer *l, sn_measure *out)
 
 static inline uint32_t mask_of(uint64_t h, int i)
 {
-    return sn_swap32((uint32_t)1 << (((uint32_t)h * sn_block_salt[i]) >> 27));
+    return sn_swap32((uint32_t)1 << (((uint32_t)h * sn_split_salt[i]) >> 27));
 }
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint32_t *w = (const uint32_t *)(const void *)sn_block_at(l, h[i]);
+        const uint32_t *w = (const uint32_t *)(const void *)sn_split_at(l, h[i]);
         uint32_t missing = 0;
         for (int j = 0; j < 8; j++)
             missing |= ~__atomic_load_n(w + j, __ATOMIC_RELAXED) & mask_of(h[i], j);
@@ -109,7 +109,7 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t *w = (uint32_t *)(void *)sn_block_at(l, h[i]), missing = 0;
+        uint32_t *w = (uint32_t *)(void *)sn_split_at(l, h[i]), missing = 0;
         for (int j = 0; j < 8; j++) {
             uint32_t mask = mask_of(h[i], j);
             missing |= ~w[j] & mask;
@@ -126,7 +126,7 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t *w = (uint32_t *)(void *)sn_block_at(l, h[i]), missing = 0;
+        uint32_t *w = (uint32_t *)(void *)sn_split_at(l, h[i]), missing = 0;
         for (int j = 0; j < 8; j++) {
             uint32_t mask = mask_of(h[i], j);
             if (!(__atomic_load_n(w + j, __ATOMIC_RELAXED) & mask))
@@ -139,8 +139,8 @@ static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = {sn_block_touch, has, add};
-static const sn_twin atomic = {sn_block_touch, has, add_atomic};
+static const sn_twin plain = {sn_split_touch, has, add};
+static const sn_twin atomic = {sn_split_touch, has, add_atomic};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
@@ -149,17 +149,17 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomi
         return &atomic;
 #if defined(__x86_64__)
     if (simd >= SN_AVX2)
-        return &sn_block_avx2;
+        return &sn_split_avx2;
 #elif defined(__aarch64__)
     if (simd == SN_NEON)
-        return &sn_block_neon;
+        return &sn_split_neon;
 #endif
     return &plain;
 }
 
-const sn_kind sn_block = {
-    .name = "block",
-    .id = SEEN_BLOCK,
+const sn_kind sn_split = {
+    .name = "split",
+    .id = SEEN_SPLIT,
     .can = SEEN_CAN_ADD | SEEN_CAN_MERGE | SEEN_CAN_GROW | SEEN_CAN_ATOMIC,
     .body_len = body_len,
     .shape_for = shape_for,
