@@ -10,7 +10,7 @@
 #   ALL         files to build by default
 #   TESTS       TAP programs and scripts to run (tests/ROOM/*.t scripts are found)
 #   TESTS_NEED  other files that must be built before tests run
-#   FUZZERS     names of tests/fuzz/NAME.c, with FUZZ_OBJ_NAME if they need more
+#   FUZZERS     names of tests/fuzz/fuzz_NAME.c, with FUZZ_OBJ_NAME if they need more
 #   BENCHES     files that `make bench` builds
 #   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies
 # and may use $(BUILD), $(LIBSEEN), the pattern rule for objects, and `part-skip`.
@@ -75,7 +75,7 @@ endif
 UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/%.c=$(BUILD)/tests/%.t)
 TESTS += $(UNIT_BIN) $(sort $(wildcard tests/*.t tests/*/*.t))
-FUZZERS += $(basename $(notdir $(wildcard tests/fuzz/*.c)))
+FUZZERS += $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES += $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 INSTALL_MAN += $(wildcard docs/man/*.[1-8])
@@ -141,7 +141,7 @@ $(BUILD)/bench/%: bench/%.c $(LIBSEEN) $(LIBKIT)
 # Fuzz targets: with the library, the kit, and $(FUZZ_OBJ_name) of the target's room.
 FUZZ_BIN = $(FUZZERS:%=$(BUILD)/fuzz/%)
 .SECONDEXPANSION:
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBSEEN) $(LIBKIT) $$(FUZZ_OBJ_$$*)
+$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIBSEEN) $(LIBKIT) $$(FUZZ_OBJ_$$*)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer -Ilib -Ikit -I. -o $@ $< $(FUZZ_OBJ_$*) $(LIBKIT) $(LIBSEEN) $(FUZZ_LIBS_$*) $(CLI_LIBS)
 fuzzers: $(FUZZ_BIN)

@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "sample.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "sizing.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "progress.h"
 #include "say.h"
 #include "seed.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "sizing.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "output.h"
 #include "sample.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "format.h"
 #include "json.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "store.h"
 #include "store_remote.h"
 

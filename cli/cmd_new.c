@@ -3,7 +3,7 @@
 #include "format.h"
 #include "say.h"
 #include "seed.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "sizing.h"
 #include "store.h"
 #include "store_remote.h"

@@ -3,7 +3,7 @@
 #include "json.h"
 #include "plot.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "sizing.h"
 #include "timing.h"
 

@@ -7,7 +7,7 @@
 #include "uniq/emit.h"
 #include "progress.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "json.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "source.h"
 #include "store_remote.h"
 #include "uniq/uniq.h"

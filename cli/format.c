@@ -2,7 +2,7 @@
 #include "format.h"
 #include "output.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* keys.c - the key of a line: a field, trimmed, unquoted, normalised, in lower case. */
 #include "keys.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 #include "url.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "sizing.h"
 #include "say.h"
 #include "seed.h"
-#include "size.h"
+#include "human_numbers.h"
 
 bool sizing_option(sizing *s, const kit_parse *p, int key)
 {

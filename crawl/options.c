@@ -3,7 +3,7 @@
 #include "config.h"
 #include "page/page.h"
 #include "seen.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

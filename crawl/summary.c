@@ -2,7 +2,7 @@
 #include "crawler.h"
 #include "json.h"
 #include "seen.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <inttypes.h>
 #include <sys/resource.h>

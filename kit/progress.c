@@ -1,7 +1,7 @@
 /* progress.c - one line on a terminal. */
 #include "progress.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,7 @@ make -s -j2 CC=$cc BUILD=$b CFLAGS="-O2 -I$b/inc" $b/libseen.a >$b/log 2>&1 || {
     cat $b/log >&2
     exit 1
 }
-for t in twins vectors vectors_static filter foreign_golden; do
+for t in twins_set_same_bits vectors_stay vectors_static_stay handle_keeps_promises foreign_golden; do
     n=$((${n:-0} + 1))
     if $cc -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off -static -Iinclude -Ilib -Itests -I$b/inc \
         -o $b/$t tests/unit/$t.c $b/libseen.a -lm -lpthread >$b/log 2>&1 &&

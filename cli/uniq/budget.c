@@ -6,7 +6,7 @@
 #include "budget.h"
 #include "output.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * and cuts and hashes itself: so the work finds its balance. */
 #include "feed.h"
 #include "say.h"
-#include "size.h"
+#include "human_numbers.h"
 
 #include <pthread.h>
 #include <signal.h>

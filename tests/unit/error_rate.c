@@ -5,7 +5,7 @@
  * between the filters and from counting, whichever is larger. And no key is ever
  * denied. */
 #include "filter/filter.h"
-#include "keys.h"
+#include "test_keys.h"
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>

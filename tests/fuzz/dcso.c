@@ -1,4 +1,0 @@
-/* dcso.c - any bytes as a DCSO filter. */
-#include "fuzz_foreign.h"
-
-FUZZ_FORMAT("dcso")

@@ -1,0 +1,265 @@
+/* fuzz_redis_module.c - any bytes as a BF or CF value of the module: through the RDB loaders
+ * and through LOADCHUNK's, in both layouts. What is accepted must bear every use.
+ *
+ * The server is played by a few functions below: loads read from the input, and memory
+ * above 64 MB is refused. */
+#include "plugins/redis/bf_value.h"
+#include "plugins/redis/bloom_bytes.h"
+#include "plugins/redis/cf_value.h"
+#include "plugins/redis/server_memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct rm_io {
+    const uint8_t *p, *end;
+    int bad;
+};
+
+enum { MOST = 64 << 20 };
+
+static void *alloc(size_t n)
+{
+    return n > MOST ? NULL : calloc(1, n ? n : 1);
+}
+static void *zeroed(size_t n, size_t size)
+{
+    return alloc(n * size);
+}
+static void *grow(void *p, size_t n)
+{
+    return realloc(p, n ? n : 1);
+}
+
+static void take(rm_io *io, void *to, size_t n)
+{
+    memset(to, 0, n);
+    if ((size_t)(io->end - io->p) < n) {
+        io->bad = 1;
+        io->p = io->end;
+        return;
+    }
+    memcpy(to, io->p, n);
+    io->p += n;
+}
+
+static uint64_t load_unsigned(rm_io *io)
+{
+    uint64_t v;
+    take(io, &v, 8);
+    return v;
+}
+
+static double load_double(rm_io *io)
+{
+    double d;
+    take(io, &d, 8);
+    return d;
+}
+
+/* Headers of ours are signed: sign them, or no input ever gets behind the checksum. */
+static void sign(uint8_t *p, size_t len)
+{
+    if (len < 16 || memcmp(p, "seen", 4))
+        return;
+    uint64_t sum = seen_hash_seeded(0, p, len - 8);
+    memcpy(p + len - 8, &sum, 8);
+}
+
+static char *load_string(rm_io *io, size_t *len)
+{
+    uint16_t n;
+    take(io, &n, 2);
+    *len = n;
+    if (io->bad || (size_t)(io->end - io->p) < n) {
+        io->bad = 1;
+        return NULL;
+    }
+    uint8_t *p = malloc(n ? n : 1);
+    memcpy(p, io->p, n);
+    io->p += n;
+    sign(p, n);
+    return (char *)p;
+}
+
+static int io_error(rm_io *io)
+{
+    return io->bad;
+}
+static void log_io(rm_io *io, const char *level, const char *fmt, ...) {}
+static void save_unsigned(rm_io *io, uint64_t v) {}
+static void save_double(rm_io *io, double d) {}
+static void save_string(rm_io *io, const char *p, size_t len)
+{
+    volatile char sum = 0;
+    for (size_t i = 0; i < len; i += 4096)
+        sum = (char)(sum + p[i]);
+}
+static int flags(rm_ctx *ctx)
+{
+    return 0;
+}
+
+/* By name, so that the first byte of an input means the same for ever. */
+enum { BF_FAST, BF_COMPAT, CF_FAST, CF_COMPAT, BF_PARTS, TYPES };
+static const char *const type_name[TYPES] = {"seenbloom", "MBbloom--", "seencucko",
+                                             "MBbloomCF", "seenparts"};
+static rm_methods type[TYPES];
+static bool started;
+
+static rm_type *create(rm_ctx *ctx, const char *name, int encver, rm_methods *m)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (!strcmp(name, type_name[i])) {
+            type[i] = *m;
+            return (rm_type *)&type[i];
+        }
+    abort();
+}
+
+static void start(void)
+{
+    RM_TryAlloc = alloc;
+    RM_TryCalloc = zeroed;
+    RM_Alloc = alloc;
+    RM_Calloc = zeroed;
+    RM_Realloc = grow;
+    RM_Free = free;
+    RM_LoadUnsigned = load_unsigned;
+    RM_LoadDouble = load_double;
+    RM_LoadStringBuffer = load_string;
+    RM_IsIOError = io_error;
+    RM_LogIOError = log_io;
+    RM_SaveUnsigned = save_unsigned;
+    RM_SaveDouble = save_double;
+    RM_SaveStringBuffer = save_string;
+    RM_GetContextFlags = flags;
+    RM_CreateDataType = create;
+    bf_types(NULL);
+    cf_types(NULL);
+}
+
+static uint64_t most(void *ctx)
+{
+    return MOST / 4;
+}
+
+static void use_bf(bf v)
+{
+    static const seen_key keys[] = {{"a", 1}, {"", 0}, {"a", 1}, {"longer", 6}};
+    bloom_limit lim = {most, NULL};
+    bool answer[4], changed = false;
+    int why = 0;
+    if (v.fast) {
+        bloom_has_many(v.fast, keys, 4, 1000, answer);
+        bloom_add_many(v.fast, keys, 4, 1000, &lim, answer, &changed, &why);
+        bloom *c = bloom_copy(v.fast);
+        if (c && bloom_bytes(c) < MOST / 8)
+            bloom_merge(c, v.fast, &lim);
+        if (v.fast->spec.window)
+            bloom_rotate(v.fast, 1 << 20);
+        bloom_free(c);
+    } else {
+        seen_bf_has_many(v.compat, keys, 4, answer);
+        seen_bf_add_many(v.compat, keys, 4, answer, &why);
+    }
+    bf_get_facts(v);
+}
+
+static void use_cf(cf v)
+{
+    static const seen_key keys[] = {{"a", 1}, {"", 0}, {"b", 1}};
+    cuckoo_limits lim = {40, most, NULL};
+    bool answer[3];
+    if (v.fast) {
+        cuckoo_has_many(v.fast, keys, 3, answer);
+        for (int i = 0; i < 30; i++)
+            cuckoo_add(v.fast, keys[i % 3], false, &lim);
+        cuckoo_count(v.fast, keys[0]);
+        cuckoo_remove(v.fast, keys[1]);
+        cuckoo_compact(v.fast);
+    } else {
+        for (int i = 0; i < 3; i++)
+            seen_cf_add(v.compat, keys[i].data, keys[i].len, 40);
+        seen_cf_del(v.compat, "a", 1);
+        if (cf_get_facts(v).bytes < 1 << 20)
+            seen_cf_compact(v.compat);
+    }
+    cf_get_facts(v);
+}
+
+static void rdb(int which, rm_io *io)
+{
+    void *v =
+        type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
+    if (!v)
+        return;
+    if (which <= BF_COMPAT)
+        use_bf(which ? (bf){.compat = v} : (bf){.fast = v});
+    else if (which <= CF_COMPAT)
+        use_cf(which == CF_COMPAT ? (cf){.compat = v} : (cf){.fast = v});
+    type[which].rdb_save(io, v);
+    type[which].mem_usage(v);
+    void *copy = type[which].copy ? type[which].copy(NULL, NULL, v) : NULL;
+    if (copy)
+        type[which].free(copy);
+    type[which].free(v);
+}
+
+static void chunks(int which, rm_io *io)
+{
+    size_t len;
+    char *p = load_string(io, &len);
+    if (!p)
+        return;
+    if (which < 2) {
+        bloom *b = NULL;
+        if (bloom_load(p, len, MOST / 8, &b) == SEEN_OK) {
+            while (!io->bad) {
+                free(p);
+                uint64_t iter = load_unsigned(io);
+                p = load_string(io, &len);
+                if (p)
+                    bloom_load_chunk(b, iter, p, len);
+                const char *data;
+                uint64_t next;
+                value_bytes bytes = bf_bytes((bf){.fast = b});
+                value_bytes_at(&bytes, iter, &data, &len, &next);
+                value_bytes_free(bytes);
+            }
+            use_bf((bf){.fast = b});
+            bloom_free(b);
+        }
+    } else {
+        cuckoo *c = NULL;
+        if (cuckoo_load(p, len, MOST / 8, &c) == SEEN_OK) {
+            while (!io->bad) {
+                free(p);
+                uint64_t iter = load_unsigned(io);
+                p = load_string(io, &len);
+                if (p)
+                    cuckoo_load_chunk(c, iter, p, len);
+            }
+            use_cf((cf){.fast = c});
+            cuckoo_free(c);
+        }
+    }
+    free(p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!started)
+        start();
+    started = true;
+    if (!size)
+        return 0;
+    rm_io io = {data + 1, data + size, 0};
+    if (data[0] & 8)
+        rdb(BF_PARTS, &io);
+    else if (data[0] & 4)
+        chunks(data[0] & 3, &io);
+    else
+        rdb(data[0] & 3, &io);
+    return 0;
+}

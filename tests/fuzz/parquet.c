@@ -1,4 +1,0 @@
-/* parquet.c - any bytes as a Parquet filter. */
-#include "fuzz_foreign.h"
-
-FUZZ_FORMAT("parquet", "parquet-v0")
