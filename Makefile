@@ -13,7 +13,9 @@
 #   FUZZERS     names of tests/fuzz/fuzz_NAME.c, with FUZZ_OBJ_NAME if they need more
 #   BENCHES     files that `make bench` builds
 #   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies
-# and may use $(BUILD), $(LIBSEEN), the pattern rule for objects, and `part-skip`.
+# and may use $(BUILD), $(LIBSEEN), the pattern rule for objects, and the probes
+# `have`, `have-header`, `missing` and `part-skip`. What a probe decides goes into
+# CONFIG_ROOM, and $(BUILD)/config/ROOM becomes a prerequisite of what it decides about.
 
 BUILD ?= build
 CC ?= cc
@@ -41,12 +43,33 @@ LIBDIR = $(DESTDIR)$(PREFIX)/lib
 INCDIR = $(DESTDIR)$(PREFIX)/include
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 
-VERSION := $(shell sed -n 's/^\#define SEEN_VERSION "\(.*\)"/\1/p' include/seen.h)
+VERSION := $(shell sed -n 's/^.define SEEN_VERSION "\(.*\)"/\1/p' include/seen.h)
 SOVERSION = 0
 
-# part-skip NAME PACKAGE: the one clear line for a part that cannot be built here.
-part-skip = $(info make: $(1) skipped: package $(2) is not installed)
-have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
+# ---- probes ---------------------------------------------------------------------
+# have MODULE: "yes" if pkg-config knows it.  pkg OPTION MODULES: its answer.
+# have-header FILE: "yes" if the preprocessor finds it. (The octal is a number sign, which
+# versions of make read differently inside a function.)
+# missing MODULE:PACKAGE...: the Debian packages of those modules that are not here.
+# part-skip NAME,PACKAGES: the one clear line for a part that cannot be built here.
+PKG_CONFIG ?= pkg-config
+have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
+pkg = $(strip $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null))
+have-header = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -xc - >/dev/null 2>&1 && echo yes)
+missing = $(strip $(foreach p,$(1),$(if $(call have,$(firstword $(subst :, ,$(p)))),,$(lastword $(subst :, ,$(p))))))
+part-skip = $(info make: $(1) skipped: not installed: $(2))
+ifeq ($(shell command -v $(firstword $(PKG_CONFIG))),)
+$(call part-skip,every part that needs a library,pkg-config)
+endif
+
+# hiredis speaks TLS in a second library, since 1.0.
+ifneq ($(call have,hiredis),)
+HIREDIS := yes
+HIREDIS_TLS := $(call have,hiredis_ssl)
+HIREDIS_PKGS := hiredis $(if $(HIREDIS_TLS),hiredis_ssl)
+HIREDIS_FLAGS := $(call pkg,--cflags,$(HIREDIS_PKGS)) $(if $(HIREDIS_TLS),-DSEEN_REDIS_TLS)
+HIREDIS_LIBS := $(call pkg,--libs,$(HIREDIS_PKGS))
+endif
 
 # ---- library -------------------------------------------------------------------
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
@@ -85,7 +108,24 @@ all:
 include $(sort $(wildcard */build.mk */*/build.mk))
 all: $(ALL)
 
-$(BUILD)/obj/%.o: %.c
+# ---- configuration --------------------------------------------------------------
+# $(BUILD)/config/NAME holds the text of CONFIG_NAME and changes only when that does:
+# whatever was built with another compiler, other flags, packages or sources is then
+# built again, and nothing else.
+CONFIG_cc := $(CC) $(shell $(CC) -dumpmachine 2>&1) $(shell $(CC) -dumpversion 2>&1) $(ALL_CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(LIB_LIBS)
+CONFIG_lib := $(LIB_OBJ)
+CONFIG_kit := $(KIT_OBJ)
+CONFIG_cli := $(CLI_OBJ) $(CLI_LIBS)
+CONFIG_prefix := $(PREFIX)
+# Compared while make reads this, so that `make -n` and `make -q` tell the truth.
+configure = $(shell mkdir -p $(BUILD)/config && cd $(BUILD)/config && \
+    printf '%s\n' '$(subst ','\'',$(CONFIG_$(1)))' >$(1).$$$$ && \
+    if cmp -s $(1).$$$$ $(1); then rm $(1).$$$$; else mv $(1).$$$$ $(1); fi)
+ifneq ($(MAKECMDGOALS),clean)
+$(foreach v,$(filter CONFIG_%,$(.VARIABLES)),$(call configure,$(v:CONFIG_%=%)))
+endif
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/config/cc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -93,34 +133,29 @@ $(BUILD)/obj/%.o: %.c
 $(LIB_OBJ): CPPFLAGS += -Ilib
 $(CLI_OBJ): CPPFLAGS += -Icli -Ikit
 
-$(LIBSEEN): $(LIB_OBJ)
+$(LIBSEEN): $(LIB_OBJ) $(BUILD)/config/lib
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(LIB_OBJ)
 
-$(LIBKIT): $(KIT_OBJ)
+$(LIBKIT): $(KIT_OBJ) $(BUILD)/config/kit
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(KIT_OBJ)
 
-$(LIBSEEN_SO): $(LIB_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libseen.so.$(SOVERSION) -o $@ $^ $(LIB_LIBS)
+$(LIBSEEN_SO): $(LIB_OBJ) $(BUILD)/config/lib
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libseen.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
 $(BUILD)/libseen.so: $(LIBSEEN_SO)
 	ln -sf $(<F) $@
 
 # Made again when another PREFIX is given than last time: `make` and then
 # `make install PREFIX=...` is the usual way.
-$(BUILD)/%.pc: pkgconfig.in include/seen.h $(BUILD)/prefix
+$(BUILD)/%.pc: pkgconfig.in include/seen.h $(BUILD)/config/prefix
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$*|' \
 	    -e 's|@WHAT@|$(PC_WHAT_$*)|' -e 's|@REQUIRES@|$(PC_REQUIRES_$*)|' \
 	    -e 's|@LIBS@|$(PC_LIBS_$*)|' $< > $@
 
-.PHONY: FORCE
-$(BUILD)/prefix: FORCE
-	@mkdir -p $(@D)
-	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
-
-$(BUILD)/seen: $(CLI_OBJ) $(LIBKIT) $(LIBSEEN)
+$(BUILD)/seen: $(CLI_OBJ) $(LIBKIT) $(LIBSEEN) $(BUILD)/config/cli
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIBKIT) $(LIBSEEN) $(CLI_LIBS)
 
 $(BUILD)/tests/unit/%.t: tests/unit/%.c $(LIBSEEN) $(LIBKIT) tests/tap.h
@@ -130,7 +165,7 @@ $(BUILD)/tests/unit/%.t: tests/unit/%.c $(LIBSEEN) $(LIBKIT) tests/tap.h
 # Peers: packaged filters beside ours.
 BENCH_LIBS_filter_speed = $(BUILD)/bench/leveldb_peer.o -lbloom -lleveldb -lstdc++
 $(BUILD)/bench/filter_speed: $(BUILD)/bench/leveldb_peer.o
-$(BUILD)/bench/leveldb_peer.o: bench/leveldb_peer.cc
+$(BUILD)/bench/leveldb_peer.o: bench/leveldb_peer.cc $(BUILD)/config/cc
 	@mkdir -p $(@D)
 	$(CXX) -O2 -c $< -o $@
 

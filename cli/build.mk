@@ -4,7 +4,7 @@
 # time, and only comparing bytes can be right. tests/cli/exact.t asks it.
 WEAK = $(BUILD)/tests/cli/seen-weak
 TESTS_NEED += $(WEAK)
-$(BUILD)/obj/weak/feed.o: cli/uniq/feed.c
+$(BUILD)/obj/weak/feed.o: cli/uniq/feed.c $(BUILD)/config/cc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Icli -Ikit -DSEEN_WEAK_HASH=10 -MMD -MP -c $< -o $@
 WEAK_OBJ = $(filter-out $(BUILD)/obj/cli/uniq/feed.o,$(CLI_OBJ)) $(BUILD)/obj/weak/feed.o

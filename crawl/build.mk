@@ -1,6 +1,6 @@
 # build.mk - seen-crawl, run by `seen crawl`.
-CRAWL_PKGS = libcurl libidn2 libpsl hiredis zlib
-CRAWL_MISSING := $(strip $(foreach p,$(CRAWL_PKGS),$(if $(call have,$(p)),,$(p))))
+CRAWL_PKGS = libcurl libidn2 libpsl zlib
+CRAWL_MISSING := $(call missing,libcurl:libcurl4-openssl-dev libidn2:libidn2-dev libpsl:libpsl-dev zlib:zlib1g-dev hiredis:libhiredis-dev)
 CRAWL_SRC := $(sort $(wildcard crawl/*.c crawl/*/*.c))
 CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
 # What fuzz targets and unit tests of single parts link.
@@ -13,8 +13,11 @@ FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/http1.o net/fetch.o page/pag
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,page/sitemap.o page/html.o page/charref.o)
 
 ifeq ($(CRAWL_MISSING),)
-CRAWL_LIBS := $(shell pkg-config --libs $(CRAWL_PKGS)) $(LIB_LIBS)
-$(CRAWL_OBJ): CPPFLAGS += $(shell pkg-config --cflags $(CRAWL_PKGS))
+CRAWL_LIBS := $(call pkg,--libs,$(CRAWL_PKGS)) $(HIREDIS_LIBS) $(LIB_LIBS)
+CRAWL_FLAGS := $(call pkg,--cflags,$(CRAWL_PKGS)) $(HIREDIS_FLAGS)
+CONFIG_crawl := $(CRAWL_FLAGS) $(CRAWL_LIBS) $(CRAWL_OBJ)
+$(CRAWL_OBJ): CPPFLAGS += $(CRAWL_FLAGS)
+$(CRAWL_OBJ) $(BUILD)/seen-crawl: $(BUILD)/config/crawl
 $(BUILD)/seen-crawl: $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(CRAWL_OBJ) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
 ALL += $(BUILD)/seen-crawl
@@ -31,7 +34,7 @@ endif
 
 # The web site that tests and bench/crawl fetch.
 CRAWL_SITE = $(BUILD)/tests/crawl/site
-$(CRAWL_SITE): tests/crawl/site.c
+$(CRAWL_SITE): tests/crawl/site.c $(BUILD)/config/cc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lz
 tests-built: $(CRAWL_SITE)

@@ -1,29 +1,32 @@
 # guard/: filter, cache, database. The core needs nothing but the library; each adapter
-# needs its package and is left out without it.
-GUARD_CORE := control flight gate guard pool rebuild sql_store write
+# needs its package; without it, the adapter's function only says so.
+GUARD_CORE := adapters_left_out control flight gate guard pool rebuild sql_store write
 GUARD_LIBS :=
 GUARD_ADAPTERS :=
-ifneq ($(call have,hiredis),)
+ifneq ($(HIREDIS),)
 GUARD_ADAPTERS += cache_redis
-GUARD_LIBS += $(shell pkg-config --libs hiredis)
+GUARD_LIBS += $(call pkg,--libs,hiredis)
 else
 $(call part-skip,guard for Redis,libhiredis-dev)
 endif
 ifneq ($(call have,sqlite3),)
 GUARD_ADAPTERS += db_sqlite
-GUARD_LIBS += $(shell pkg-config --libs sqlite3)
+GUARD_LIBS += $(call pkg,--libs,sqlite3)
 else
 $(call part-skip,guard for SQLite,libsqlite3-dev)
 endif
 ifneq ($(call have,libpq),)
 GUARD_ADAPTERS += db_postgres
-GUARD_LIBS += $(shell pkg-config --libs libpq)
+GUARD_LIBS += $(call pkg,--libs,libpq)
 else
 $(call part-skip,guard for PostgreSQL,libpq-dev)
 endif
 GUARD_OBJ := $(patsubst %,$(BUILD)/obj/guard/%.o,$(GUARD_CORE) $(GUARD_ADAPTERS))
-GUARD_PQ := $(shell pkg-config --cflags libpq 2>/dev/null)
+GUARD_PQ := $(call pkg,--cflags,libpq)
 $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
+$(BUILD)/obj/guard/adapters_left_out.o: CPPFLAGS += $(GUARD_ADAPTERS:%=-DHAVE_%)
+CONFIG_guard := $(GUARD_OBJ) $(GUARD_PQ) $(GUARD_LIBS)
+$(GUARD_OBJ) $(BUILD)/libseen_guard.a $(BUILD)/seen_guard.pc: $(BUILD)/config/guard
 LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
 ALL += $(LIBSEEN_GUARD)
 TESTS += $(BUILD)/tests/guard/flow.t
@@ -36,9 +39,7 @@ BENCHES += $(BUILD)/bench/guard/queries
 endif
 INSTALL_LIB += $(LIBSEEN_GUARD)
 ifneq ($(filter db_sqlite,$(GUARD_ADAPTERS)),)
-ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
 ALL += $(BUILD)/examples/guard_sqlite
-endif
 endif
 INSTALL_INC += guard/seen_guard.h
 ALL += $(BUILD)/seen_guard.pc
@@ -49,7 +50,7 @@ PC_LIBS_seen_guard = $(strip $(GUARD_LIBS))
 
 $(LIBSEEN_GUARD): $(GUARD_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(GUARD_OBJ)
 
 GUARD_LINK = $(LDFLAGS) $(LIBSEEN_GUARD) $(LIBSEEN) $(GUARD_LIBS) $(LIB_LIBS)
 $(BUILD)/tests/guard/%.t: tests/guard/%.c $(wildcard tests/guard/*.h) tests/tap.h $(LIBSEEN_GUARD) $(LIBSEEN)

@@ -82,8 +82,8 @@ typedef struct seen_guard_sql {
 } seen_guard_sql;
 
 /* Adapters; CONNECTIONS (0: 8) are opened as needed. SEEN_EIO, and seen_guard_reason().
- * Available if the library was built with libpq and sqlite3. The SQLite database
- * should be in WAL mode, or writers will wait while a filter is built. */
+ * A library that was built without libpq or sqlite3 refuses with that sentence. The
+ * SQLite database should be in WAL mode, or writers will wait while a filter is built. */
 SEEN_GUARD_API int seen_guard_postgres(const char *conninfo, const seen_guard_sql *sql,
                                        unsigned connections, seen_guard_db *out);
 SEEN_GUARD_API int seen_guard_sqlite(const char *path, const seen_guard_sql *sql,

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__has_include)
-#if __has_include(<hiredis/hiredis_ssl.h>)
+#ifdef SEEN_REDIS_TLS
 #include <hiredis/hiredis_ssl.h>
-#define WITH_TLS 1
-#endif
 #endif
 
 enum {
@@ -38,7 +35,7 @@ struct nodes {
     bool cluster;
     node *owner[SLOTS];
     uint64_t retries, moved;
-#ifdef WITH_TLS
+#ifdef SEEN_REDIS_TLS
     redisSSLContext *tls;
 #endif
 };
@@ -315,7 +312,7 @@ static bool start_tls(nodes *ns, node *n)
 {
     if (!ns->url.tls)
         return true;
-#ifdef WITH_TLS
+#ifdef SEEN_REDIS_TLS
     redisSSLContextError bad;
     if (!ns->tls) {
         redisInitOpenSSL();
@@ -460,7 +457,7 @@ void nodes_close(nodes *ns)
         drop(n);
         free(n);
     }
-#ifdef WITH_TLS
+#ifdef SEEN_REDIS_TLS
     if (ns->tls)
         redisFreeSSLContext(ns->tls);
 #endif

@@ -1,7 +1,7 @@
 # plugins/leveldb/: filter policies for LevelDB. Debian's libleveldb-dev has no pkg-config
 # file, so the header is looked for.
 FUZZ_OBJ_table_filter = $(BUILD)/obj/plugins/leveldb/table_filter.o
-ifneq ($(shell printf '\#include <leveldb/c.h>\n' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes),)
+ifneq ($(call have-header,leveldb/c.h),)
 LEVELDB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard plugins/leveldb/*.c)))
 LIBSEEN_LEVELDB = $(BUILD)/libseen_leveldb.a
 ALL += $(LIBSEEN_LEVELDB) $(BUILD)/examples/leveldb_absent
@@ -16,13 +16,15 @@ LEVELDB_TESTS := $(patsubst %.c,$(BUILD)/%.t,$(wildcard tests/leveldb/*.c))
 TESTS += $(LEVELDB_TESTS)
 BENCHES += $(BUILD)/bench/leveldb/reads
 
-$(LIBSEEN_LEVELDB): $(LEVELDB_OBJ)
+CONFIG_leveldb := $(LEVELDB_OBJ)
+$(LIBSEEN_LEVELDB): $(LEVELDB_OBJ) $(BUILD)/config/leveldb
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(LEVELDB_OBJ)
 
 # Tests and bench count file reads. That needs the static library: only there can
-# LevelDB's mapping of tables be turned off, and mapped tables are read unseen.
-LEVELDB_STATIC = $(LIBSEEN_LEVELDB) $(LIBSEEN) -l:libleveldb.a -l:libsnappy.so.1 -lstdc++ $(LIB_LIBS)
+# LevelDB's mapping of tables be turned off, and mapped tables are read unseen. The
+# libraries under it are named as libleveldb-dev brings them, which is without g++.
+LEVELDB_STATIC = $(LIBSEEN_LEVELDB) $(LIBSEEN) -l:libleveldb.a -l:libsnappy.so.1 -l:libstdc++.so.6 $(LIB_LIBS)
 $(BUILD)/tests/leveldb/%.t: tests/leveldb/%.c tests/leveldb/reads.h tests/tap.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iplugins/leveldb -Itests -o $@ $< $(LDFLAGS) $(LEVELDB_STATIC)

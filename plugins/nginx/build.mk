@@ -10,8 +10,11 @@ TESTS += $(BUILD)/tests/nginx/exact_list_searches.t
 BENCHES += $(BUILD)/tests/nginx/make_filter
 tests-built: $(BUILD)/tests/nginx/make_filter
 
+# The module fits one build of nginx only. A newer package may bring older dates.
+CONFIG_nginx := $(NGINX_SRC) $(shell cat $(NGINX_SRC)/conf_flags $(NGINX_SRC)/src/core/nginx.h | cksum)
+
 # nginx's configure writes where it stands: it gets a folder of links.
-$(NGINX_OBJS)/Makefile: plugins/nginx/config plugins/nginx/build.mk $(NGINX_SRC)/conf_flags
+$(NGINX_OBJS)/Makefile: plugins/nginx/config plugins/nginx/build.mk $(BUILD)/config/nginx
 	@mkdir -p $(BUILD)/nginx
 	@for f in auto src configure; do ln -sfn $(NGINX_SRC)/$$f $(BUILD)/nginx/$$f; done
 	@cd $(BUILD)/nginx && SEEN_ROOT=$(CURDIR) SEEN_LIB=$(abspath $(LIBSEEN)) bash -c \

@@ -9,7 +9,8 @@ ALL += $(REDIS_SO)
 INSTALL_LIB += $(REDIS_SO)
 
 # Every symbol of the server is fetched by name, so nothing may stay undefined.
-$(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN)
+CONFIG_redis := $(REDIS_OBJ)
+$(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN) $(BUILD)/config/redis
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
 
 TESTS += $(BUILD)/tests/redis/blocked_sizes_agree.t
