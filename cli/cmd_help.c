@@ -16,17 +16,6 @@ static const kit_option options[] = {
     {0},
 };
 
-static void words(FILE *to, const kit_command *c)
-{
-    for (const kit_option *o = c->options; o && o->key; o++) {
-        if (o->key < 256)
-            fprintf(to, " -%c", o->key);
-        if (o->name)
-            fprintf(to, " --%s", o->name);
-    }
-    fprintf(to, " --help");
-}
-
 static void bash(void)
 {
     printf("# bash completion for seen, written by `seen help --bash`.\n"
@@ -44,25 +33,15 @@ static void bash(void)
            "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; commands[i]; i++) {
         printf("    %s) words='", commands[i]->name);
-        words(stdout, commands[i]);
+        kit_words(stdout, commands[i]);
         printf("' ;;\n");
     }
-    printf("    esac\n"
+    /* A program of its own, such as seen-crawl, is asked for its options. */
+    printf("    *) words=$(seen \"${COMP_WORDS[1]}\" --help-words 2>/dev/null) ;;\n"
+           "    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
            "}\n"
            "complete -o default -F _seen seen\n");
-}
-
-/* The first sentence, without what zsh would take for its own. */
-static void zsh_text(const char *s)
-{
-    for (; *s && !(*s == '.' && (s[1] == ' ' || !s[1])); s++)
-        if (*s == '\'')
-            printf("'\\''");
-        else if (*s == '[' || *s == ']' || *s == ':')
-            printf("\\%c", *s);
-        else
-            putchar(*s);
 }
 
 static void zsh(void)
@@ -73,7 +52,7 @@ static void zsh(void)
            "        local -a names=(\n");
     for (size_t i = 0; commands[i]; i++) {
         printf("            '%s:", commands[i]->name);
-        zsh_text(commands[i]->summary);
+        kit_zsh_text(stdout, commands[i]->summary);
         printf("'\n");
     }
     printf("        )\n"
@@ -85,29 +64,11 @@ static void zsh(void)
            "    case $words[1] in\n");
     for (size_t i = 0; commands[i]; i++) {
         printf("    %s)\n        _arguments -s", commands[i]->name);
-        for (const kit_option *o = commands[i]->options; o && o->key; o++) {
-            for (int form = 0; form < 2; form++) {
-                if (form == 0 ? o->key >= 256 : !o->name)
-                    continue;
-                printf(" \\\n            '");
-                if (form == 0)
-                    printf("-%c", o->key);
-                else
-                    printf("--%s%s", o->name, o->arg ? "=" : "");
-                printf("[");
-                zsh_text(o->help);
-                printf("]");
-                if (o->arg)
-                    printf(":%s:%s", o->arg,
-                           strcmp(o->arg, "FILE") && strcmp(o->arg, "FILTER")
-                               ? ""
-                               : "_files");
-                printf("'");
-            }
-        }
+        kit_zsh_arguments(stdout, commands[i]);
         printf(" \\\n            '*:file:_files' ;;\n");
     }
-    printf("    esac\n}\n_seen \"$@\"\n");
+    printf("    *) compadd -- $(seen $words[1] --help-words 2>/dev/null) ;;\n"
+           "    esac\n}\n_seen \"$@\"\n");
 }
 
 static void man_overview(void)
@@ -146,8 +107,9 @@ static int help_main(const kit_command *self, int argc, char **argv)
     for (size_t i = 0; p.at < argc && commands[i]; i++)
         if (strcmp(argv[p.at], commands[i]->name) == 0)
             c = commands[i];
-    if (p.at < argc && !c && !form)
-        run_other(argv[p.at], (char *[]){"seen", argv[p.at], "--help", NULL});
+    if (p.at < argc && !c && (!form || form == OPT_MAN))
+        run_other(argv[p.at], (char *[]){"seen", argv[p.at],
+                                         form ? "--help-man" : "--help", NULL});
     if (p.at < argc && !c)
         kit_die("no command '%s' (try 'seen --help')", argv[p.at]);
     char program[64];

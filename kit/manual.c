@@ -62,6 +62,10 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
     fprintf(to, "\nOptions:\n");
     for (const kit_option *o = c->options; o && o->key; o++) {
         int at = 2;
+        if (o->key == KIT_HEADING) {
+            fprintf(to, "%s%s:\n", o == c->options ? "" : "\n", o->help);
+            continue;
+        }
         fprintf(to, "  ");
         if (o->key < 256)
             at += fprintf(to, "-%c%s", o->key, o->name ? ", " : "");
@@ -70,7 +74,8 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
         if (o->name)
             at += fprintf(to, "--%s", o->name);
         if (o->arg)
-            at += fprintf(to, " %s", o->arg);
+            at += *o->arg == '[' ? fprintf(to, "[=%s", o->arg + 1)
+                                 : fprintf(to, " %s", o->arg);
         if (at > 22) {
             fprintf(to, "\n");
             at = 0;
@@ -131,7 +136,7 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
         upper[i] = (char)toupper((unsigned char)page[i]);
     upper[i] = 0;
     fprintf(to,
-            ".\\\" Written by `seen help --man`; change the text in the program.\n");
+            ".\\\" Written by the program itself (--help-man): change its option table.\n");
     fprintf(to, ".TH %s 1 \"\" seen \"seen\"\n.SH NAME\n", upper);
     roff(to, page, strlen(page));
     fprintf(to, " \\- ");
@@ -153,6 +158,11 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
     if (c->options && c->options->key)
         fprintf(to, ".SH OPTIONS\n");
     for (const kit_option *o = c->options; o && o->key; o++) {
+        if (o->key == KIT_HEADING) {
+            fprintf(to, ".SS ");
+            roff_text(to, o->help);
+            continue;
+        }
         fprintf(to, ".TP\n");
         if (o->key < 256)
             fprintf(to, "\\fB\\-%c\\fR%s", o->key, o->name ? ", " : "");
@@ -161,7 +171,9 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
             roff(to, o->name, strlen(o->name));
             fprintf(to, "\\fR");
         }
-        if (o->arg)
+        if (o->arg && *o->arg == '[')
+            fprintf(to, "[=\\fI%.*s\\fR]", (int)strlen(o->arg) - 2, o->arg + 1);
+        else if (o->arg)
             fprintf(to, " \\fI%s\\fR", o->arg);
         fprintf(to, "\n");
         roff_text(to, o->help);

@@ -1,4 +1,4 @@
-/* options.c - parsing by a command's table. */
+/* options.c - walks over the words of a command line by the command's table. */
 #include "options.h"
 #include "output.h"
 #include "say.h"
@@ -11,30 +11,44 @@
 
 void (*kit_version)(void);
 
-enum { HELP = 0x7001, VERSION };
+enum { HELP = 0x7001, VERSION, MAN, WORDS };
 
+/* The table in the form that getopt_long wants. */
 struct tables {
-    char shorts[160];
-    struct option longs[64];
+    char *shorts;
+    struct option *longs;
 };
+
+static int takes(const kit_option *o)
+{
+    return !o->arg ? no_argument : *o->arg == '[' ? optional_argument
+                                                  : required_argument;
+}
 
 kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
                           char **argv)
 {
+    static const struct option always[] = {{"help", no_argument, NULL, HELP},
+                                           {"version", no_argument, NULL, VERSION},
+                                           {"help-man", no_argument, NULL, MAN},
+                                           {"help-words", no_argument, NULL, WORDS}};
+    size_t rows = 0, s = 0, l = 0;
+    while (c->options && c->options[rows].key)
+        rows++;
     struct tables *t = kit_alloc(sizeof *t);
-    size_t s = 0, l = 0;
-    t->shorts[s++] = ':'; /* tell a missing argument from an unknown option */
+    t->shorts = kit_alloc(rows * 3 + 3);
+    t->longs = kit_alloc((rows + 5) * sizeof *t->longs);
+    t->shorts[s++] = ':'; /* distinguishes a missing argument from an unknown option */
     for (const kit_option *o = c->options; o && o->key; o++) {
-        if (o->key < 256) {
+        if (o->key > 0 && o->key < 256) {
             t->shorts[s++] = (char)o->key;
-            if (o->arg)
+            for (int n = takes(o); n; n--)
                 t->shorts[s++] = ':';
         }
         if (o->name)
-            t->longs[l++] = (struct option){o->name, o->arg != NULL, NULL, o->key};
+            t->longs[l++] = (struct option){o->name, takes(o), NULL, o->key};
     }
-    t->longs[l++] = (struct option){"help", 0, NULL, HELP};
-    t->longs[l++] = (struct option){"version", 0, NULL, VERSION};
+    memcpy(t->longs + l, always, sizeof always);
     if (!strchr(t->shorts, 'h'))
         t->shorts[s++] = 'h';
     opterr = 0;
@@ -44,12 +58,61 @@ kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
         .program = program, .command = c, .argc = argc, .argv = argv, .tables = t};
 }
 
-static bool has_key(const kit_command *c, int key)
+const kit_option *kit_option_keyed(const kit_command *c, int key)
 {
     for (const kit_option *o = c->options; o && o->key; o++)
         if (o->key == key)
-            return true;
-    return false;
+            return o;
+    return NULL;
+}
+
+const kit_option *kit_option_named(const kit_command *c, const char *name)
+{
+    for (const kit_option *o = c->options; o && o->key; o++)
+        if (o->name && !strcmp(o->name, name))
+            return o;
+    return NULL;
+}
+
+/* Says what is wrong with the word at which getopt stopped with KEY. */
+static void refuse(const kit_parse *p, int key, const char *word)
+    __attribute__((noreturn));
+static void refuse(const kit_parse *p, int key, const char *word)
+{
+    const struct tables *t = p->tables;
+    /* getopt leaves a letter in optopt; of a long option it only says where it is. */
+    if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
+        kit_usage(p,
+                  key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
+                  optopt);
+    if (key == ':')
+        kit_usage(p, "option '%s' needs a value", word);
+    if (optopt)
+        kit_usage(p, "option '%s' takes no value", word);
+    size_t len = strcspn(word, "=");
+    for (size_t i = 0, same = 0; t->longs[i].name; i++) {
+        same += len > 2 && strncmp(word + 2, t->longs[i].name, len - 2) == 0;
+        if (same > 1)
+            kit_usage(p, "option '%s' is short for several", word);
+    }
+    kit_usage(p, "unknown option '%s'", word);
+}
+
+/* Prints what KEY asks for and ends the program; returns if KEY is an option. */
+static void answer(const kit_parse *p, int key)
+{
+    if (key == HELP || (key == 'h' && !kit_option_keyed(p->command, 'h')))
+        kit_help(stdout, p->program, p->command);
+    else if (key == VERSION && kit_version)
+        kit_version();
+    else if (key == MAN)
+        kit_man(stdout, p->program, p->command, "seen(1)");
+    else if (key == WORDS)
+        kit_words(stdout, p->command);
+    else
+        return;
+    kit_stdout_flush();
+    exit(0);
 }
 
 int kit_next(kit_parse *p)
@@ -60,54 +123,21 @@ int kit_next(kit_parse *p)
     p->arg = optarg;
     if (key == -1) {
         p->at = optind;
+        free(t->shorts);
+        free(t->longs);
         free(t);
         p->tables = NULL;
         return 0;
     }
-    if (key == HELP || (key == 'h' && !has_key(p->command, 'h'))) {
-        kit_help(stdout, p->program, p->command);
-        kit_stdout_flush();
-        exit(0);
-    }
-    if (key == VERSION) {
-        if (kit_version)
-            kit_version();
-        kit_stdout_flush();
-        exit(0);
-    }
-    if (key == '?' || key == ':') {
-        /* getopt tells a letter in optopt; a long option only by where it stopped. */
-        const char *word = p->argv[optind > before ? optind - 1 : before];
-        if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
-            kit_usage(
-                p, key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
-                optopt);
-        if (key == ':')
-            kit_usage(p, "option '%s' needs a value", word);
-        if (optopt)
-            kit_usage(p, "option '%s' takes no value", word);
-        size_t len = strcspn(word, "=");
-        for (size_t i = 0, same = 0; t->longs[i].name; i++) {
-            same += len > 2 && strncmp(word + 2, t->longs[i].name, len - 2) == 0;
-            if (same > 1)
-                kit_usage(p, "option '%s' could be several", word);
-        }
-        kit_usage(p, "unknown option '%s'", word);
-    }
+    if (key == '?' || key == ':')
+        refuse(p, key, p->argv[optind > before ? optind - 1 : before]);
+    answer(p, key);
     return key;
-}
-
-static const kit_option *option_of(const kit_command *c, int key)
-{
-    for (const kit_option *o = c->options; o && o->key; o++)
-        if (o->key == key)
-            return o;
-    return NULL;
 }
 
 void kit_bad_value(const kit_parse *p, int key, const char *what)
 {
-    const kit_option *o = option_of(p->command, key);
+    const kit_option *o = kit_option_keyed(p->command, key);
     char letter[3] = {'-', (char)key, 0};
     kit_usage(p, "--%s: '%s' is not %s", o && o->name ? o->name : letter + 1, p->arg,
               what);

@@ -1,5 +1,5 @@
-/* options.h - a command described once: the same table parses its options, prints its
- * --help, its man page and its shell completions. */
+/* options.h - a command described once: the same table parses its options and prints
+ * its --help, its man page and its shell completions. */
 #ifndef KIT_OPTIONS_H
 #define KIT_OPTIONS_H
 
@@ -8,9 +8,18 @@
 typedef struct kit_option {
     int key;          /* the letter, or from 256 on a long name only; 0 ends the list */
     const char *name; /* long name, or NULL */
-    const char *arg;  /* name of the argument in upper case, or NULL for none */
+    const char *arg;  /* name of the argument in upper case, or NULL for none;
+                       * "[SECONDS]" may be left out: --wait, --wait=5 */
     const char *help; /* one or more sentences */
+    unsigned marks;   /* bits for the program itself, which the kit ignores */
 } kit_option;
+
+/* A row that is no option: the title of those below it, in --help and the man page. */
+enum { KIT_HEADING = -1 };
+#define KIT_OPTIONS_ABOUT(title)                                                       \
+    {                                                                                  \
+        .key = KIT_HEADING, .help = title                                              \
+    }
 
 typedef struct kit_command {
     const char *name;    /* "uniq" */
@@ -23,37 +32,52 @@ typedef struct kit_command {
     int (*run)(const struct kit_command *self, int argc, char **argv);
 } kit_command;
 
-/* PROGRAM is "seen uniq" for the subcommand uniq of seen. argv[0] is skipped. */
+/* The row of C's table with this key or long name; NULL if there is none. */
+const kit_option *kit_option_keyed(const kit_command *c, int key);
+const kit_option *kit_option_named(const kit_command *c, const char *name);
+
+/* One walk over ARGV, whose first word is skipped. PROGRAM is "seen uniq" for the
+ * subcommand uniq of seen. A program may walk several times, one walk after the other:
+ * over the same words, or over words that it made from a file. */
 typedef struct kit_parse {
     const char *program;
     const kit_command *command;
     int argc;
     char **argv;
     int at;          /* the first operand, once kit_next returned 0 */
-    const char *arg; /* of the option just returned */
+    const char *arg; /* of the option just returned; NULL if none was given */
     void *tables;
 } kit_parse;
 
 kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
                           char **argv);
 
-/* The next option's key, or 0 when only operands are left (p->argv[p->at] on).
- * --help and --version are dealt with here; a wrong option is told and ends the
- * program with status 2. */
+/* The next option's key, or 0 when only operands are left (p->argv[p->at] on). An
+ * option may come any number of times.
+ *
+ * Answers --help and --version itself, and two that no help lists: --help-man prints
+ * the man page, --help-words the options for a shell's completion. A wrong option is
+ * reported and ends the program with status 2. */
 int kit_next(kit_parse *p);
 
-/* "value 'x' of --expect is not ...": tells and ends the program with status 2. */
+/* Reports "--expect: 'x' is not WHAT" and ends the program with status 2. */
 void kit_bad_value(const kit_parse *p, int key, const char *what)
     __attribute__((noreturn));
 
-/* Tells MESSAGE and where help is, and ends with status 2. */
+/* Reports a message and where help is, and ends the program with status 2. */
 void kit_usage(const kit_parse *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 
 void kit_help(FILE *to, const char *program, const kit_command *c);
 void kit_man(FILE *to, const char *program, const kit_command *c, const char *see_also);
 
-/* How --version answers; set by main. */
+/* The options as words, each with a blank in front; as lines of zsh's _arguments, each
+ * with a continuation in front; and the first sentence of S quoted for zsh. */
+void kit_words(FILE *to, const kit_command *c);
+void kit_zsh_arguments(FILE *to, const kit_command *c);
+void kit_zsh_text(FILE *to, const char *s);
+
+/* What --version prints; set by main. */
 extern void (*kit_version)(void);
 
 extern const char *const kit_usual_status;

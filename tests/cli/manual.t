@@ -43,6 +43,8 @@ for c in $(seen help --list); do
 done
 ok "seen(1) names every command" sh -c "for c in \$(seen help --list); do
     grep -q \"seen \$c\" '$build/man/seen.1' || exit 1; done"
+same "a command prints its own man page" "$(seen help --man uniq)" "$(seen uniq --help-man)"
+ok "and its options for a shell" sh -c 'seen uniq --help-words | grep -q -- " --exact "'
 ok "the completion for bash is a script" bash -n "$build/completions/seen.bash"
 got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen un); COMP_CWORD=1; _seen; echo \${COMPREPLY[@]}")
 same "it completes commands" "uniq" "$got"
@@ -54,5 +56,10 @@ else
     skip "no zsh here"
 fi
 printf '#!/bin/sh\necho other "$@"\n' >seen-other && chmod +x seen-other
+printf '#!/bin/sh\ntest "$1" != --help-words || echo --from --other\ntest "$1" != --help-man || echo page\n' >seen-third &&
+    chmod +x seen-third
+got=$(PATH=.:$PATH bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen third --o); COMP_CWORD=2; _seen; echo \${COMPREPLY[@]}")
+same "it asks another program for its options" "--other" "$got"
+same "as seen help --man does for its page" "page" "$(PATH=.:$PATH seen help --man third)"
 same "seen WORD runs seen-WORD" "other a -b" "$(PATH=.:$PATH seen other a -b)"
 finish
