@@ -1,9 +1,10 @@
 /* bf_options.c - from words to a filter, and back to words for replicas. */
 #include "bf_options.h"
-#include "bf_parts.h"
+#include "arguments.h"
+#include "bf_pieces.h"
 #include "server_memory.h"
 #include "settings.h"
-#include "words.h"
+#include "error_texts.h"
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,13 +48,6 @@ bf_options bf_defaults(void)
 }
 
 /* ---- single values ----------------------------------------------------------- */
-
-static bool word_is(const rm_str *s, const char *word)
-{
-    size_t len;
-    const char *p = RM_StringPtrLen(s, &len);
-    return len == strlen(word) && !strncasecmp(p, word, len);
-}
 
 static const char *get_error(const rm_str *s, bf_options *o, const char *bad,
                              const char *range)
@@ -106,19 +100,6 @@ static const char *get_tightening(const rm_str *s, bf_options *o)
     return NULL;
 }
 
-/* 32 bytes, folded to the 64 bits that our hash takes. */
-static const char *get_seed(const rm_str *s, bf_options *o)
-{
-    size_t len;
-    const char *p = RM_StringPtrLen(s, &len);
-    uint64_t w[4];
-    if (len != sizeof w)
-        return SAY_BAD_SEED;
-    memcpy(w, p, sizeof w);
-    o->spec.seed = le64toh(w[0] ^ w[1] ^ w[2] ^ w[3]);
-    return NULL;
-}
-
 static const char *get_window(const rm_str *s, bf_options *o)
 {
     long long n;
@@ -131,8 +112,8 @@ static const char *get_window(const rm_str *s, bf_options *o)
 static const char *get_layout(const rm_str *s, bf_options *o)
 {
     o->saw_layout = true;
-    o->compat = word_is(s, "compat");
-    return o->compat || word_is(s, "fast") ? NULL : SAY_BAD_LAYOUT;
+    o->compat = arg_is(s, "compat");
+    return o->compat || arg_is(s, "fast") ? NULL : SAY_BAD_LAYOUT;
 }
 
 /* Options that both commands know. *USED is how many words were taken; 0: not ours. */
@@ -140,15 +121,15 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
 {
     *used = 2;
     bool more = left > 1;
-    if (word_is(argv[0], "TIGHTENING"))
+    if (arg_is(argv[0], "TIGHTENING"))
         return more ? get_tightening(argv[1], o) : SAY_BAD_TIGHTENING;
-    if (word_is(argv[0], "SEED"))
-        return more ? get_seed(argv[1], o) : SAY_BAD_SEED;
-    if (word_is(argv[0], "WINDOW"))
+    if (arg_is(argv[0], "SEED"))
+        return more && arg_seed(argv[1], &o->spec.seed) ? NULL : SAY_BAD_SEED;
+    if (arg_is(argv[0], "WINDOW"))
         return more ? get_window(argv[1], o) : SAY_BAD_WINDOW;
-    if (word_is(argv[0], "LAYOUT"))
+    if (arg_is(argv[0], "LAYOUT"))
         return more ? get_layout(argv[1], o) : SAY_BAD_LAYOUT;
-    if (word_is(argv[0], "BORN")) {
+    if (arg_is(argv[0], "BORN")) {
         long long n;
         if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 1 ||
             n > (1LL << 50))
@@ -156,10 +137,10 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
         o->born = n;
         return NULL;
     }
-    if (word_is(argv[0], "PIECES")) {
+    if (arg_is(argv[0], "PIECES")) {
         long long n;
         if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 2 ||
-            n > MAX_PARTS)
+            n > MAX_PIECES)
             return SAY_BAD_PIECES;
         o->pieces = (uint32_t)n;
         return NULL;
@@ -178,7 +159,7 @@ static const char *settle(bf_options *o)
         o->compat = false;
     }
     if (o->pieces && (o->spec.window || (o->compat && o->saw_layout)))
-        return SAY_PART_FAST;
+        return SAY_PIECE_FAST;
     o->compat = o->compat && !o->pieces;
     /* A layout that is named brings its own rule, whatever the settings say. */
     if (!o->saw_tightening &&
@@ -199,10 +180,10 @@ const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o)
         bad = get_capacity(argv[3], o, SAY_BAD_CAPACITY, SAY_CAPACITY_RANGE);
     for (int i = 4; i < argc && !bad;) {
         int used;
-        if (word_is(argv[i], "NONSCALING")) {
+        if (arg_is(argv[i], "NONSCALING")) {
             o->spec.fixed = true;
             i++;
-        } else if (word_is(argv[i], "EXPANSION")) {
+        } else if (arg_is(argv[i], "EXPANSION")) {
             if (i + 1 == argc)
                 return SAY_NO_EXPANSION;
             bad = get_expansion(argv[i + 1], o, SAY_BAD_EXPANSION, SAY_EXPANSION_RANGE);
@@ -240,7 +221,7 @@ const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o)
             continue;
         }
         used = 2;
-        if (word_is(argv[i], "VALIDATESCALETO")) {
+        if (arg_is(argv[i], "VALIDATESCALETO")) {
             long long n;
             if (!more || RM_StringToLongLong(argv[i + 1], &n) != RM_OK || n < 1)
                 return SAY_BAD_SCALE_TO;
@@ -327,7 +308,7 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
             return bad;
     }
     if (o->pieces)
-        return parts_make(ctx, name, o, &out->parts);
+        return pieces_make(ctx, name, o, &out->pieces);
     if (!o->compat) {
         int rc = bloom_new(&o->spec, o->born, &lim, &out->fast);
         return rc == BLOOM_OK       ? NULL

@@ -1,37 +1,45 @@
-/* bf_value.c - BF keys to the server: RDB, append-only file, digest, copy, free. */
+/* bf_value.c - the types of BF keys: their facts, their bytes, and how they load. */
 #include "bf_value.h"
-#include "bf_parts.h"
+#include "bf_pieces.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
-#include "words.h"
-#include <stdatomic.h>
 
-static rm_type *fast_type, *compat_type, *parts_type;
+static value_type fast_type, compat_type, pieces_type;
 
-/* ---- INFO -------------------------------------------------------------------- */
+value_family bloom_family = {
+    .name = "bloom",
+    .types = {&fast_type, &compat_type, &pieces_type},
+};
 
-static atomic_llong n_objects, n_layers, n_items, n_capacity, n_bytes;
+/* ---- keys -------------------------------------------------------------------- */
 
-void bf_account(const bf_facts *before, const bf_facts *after)
+value_key bf_open(rm_ctx *ctx, rm_str *name, int mode)
 {
-    static const bf_facts none;
-    n_objects += (after != NULL) - (before != NULL);
-    before = before ? before : &none;
-    after = after ? after : &none;
-    n_layers += (long long)(after->layers - before->layers);
-    n_items += (long long)(after->items - before->items);
-    n_capacity += (long long)(after->capacity - before->capacity);
-    n_bytes += (long long)(after->bytes - before->bytes);
+    return value_open(ctx, name, mode, &bloom_family);
 }
 
-void bf_info(rm_info *info)
+bf bf_of(const value_key *k)
 {
-    RM_InfoAddSection(info, "bloom_core_metrics");
-    RM_InfoAddFieldULongLong(info, "bloom_total_memory_bytes", n_bytes);
-    RM_InfoAddFieldULongLong(info, "bloom_num_objects", n_objects);
-    RM_InfoAddFieldULongLong(info, "bloom_num_filters_across_objects", n_layers);
-    RM_InfoAddFieldULongLong(info, "bloom_num_items_across_objects", n_items);
-    RM_InfoAddFieldULongLong(info, "bloom_capacity_across_objects", n_capacity);
+    return (bf){.fast = value_body_of(k, &fast_type),
+                .compat = value_body_of(k, &compat_type),
+                .pieces = value_body_of(k, &pieces_type)};
+}
+
+void bf_put(value_key *k, bf v)
+{
+    if (v.fast)
+        value_put(k, &fast_type, v.fast);
+    else if (v.compat)
+        value_put(k, &compat_type, v.compat);
+    else
+        value_put(k, &pieces_type, v.pieces);
+}
+
+void bf_free(bf v)
+{
+    bloom_free(v.fast);
+    seen_bf_free(v.compat);
+    pieces_free(v.pieces);
 }
 
 bf_facts bf_get_facts(bf v)
@@ -43,14 +51,13 @@ bf_facts bf_get_facts(bf v)
             .size = bloom_memory(b),
             .layers = b->nlayers,
             .items = b->items,
-            .bytes = bloom_memory(b),
             .error = b->spec.error,
             .expansion = b->spec.expansion,
             .fixed = b->spec.fixed,
         };
     }
-    if (v.parts) /* its pieces speak for themselves */
-        return (bf_facts){.size = sizeof *v.parts, .bytes = sizeof *v.parts};
+    if (v.pieces) /* its pieces are keys of their own, and count themselves */
+        return (bf_facts){.size = sizeof *v.pieces};
     seen_bf_info i;
     seen_bf_link first;
     seen_bf_get_info(v.compat, &i);
@@ -63,137 +70,37 @@ bf_facts bf_get_facts(bf v)
         .size = i.size,
         .layers = i.links,
         .items = i.items,
-        .bytes = i.size,
         .error = error,
         .expansion = i.expansion,
         .fixed = fixed,
     };
 }
 
-/* ---- keys -------------------------------------------------------------------- */
-
-bf_key bf_open(rm_ctx *ctx, rm_str *name, int mode)
+/* The facts INFO adds up; BYTES is the memory of all of V. */
+static value_facts summed(bf v, uint64_t bytes)
 {
-    bf_key k = {.key = RM_OpenKey(ctx, name, mode), .state = BF_MISSING};
-    if (!k.key || RM_KeyType(k.key) == RM_KEY_EMPTY)
-        return k;
-    k.state = BF_WRONG;
-    if (RM_KeyType(k.key) != RM_KEY_MODULE)
-        return k;
-    rm_type *t = RM_ModuleTypeGetType(k.key);
-    if (t == fast_type)
-        k.value.fast = RM_ModuleTypeGetValue(k.key);
-    else if (t == compat_type)
-        k.value.compat = RM_ModuleTypeGetValue(k.key);
-    else if (t == parts_type)
-        k.value.parts = RM_ModuleTypeGetValue(k.key);
-    else
-        return k;
-    k.state = BF_FOUND;
-    return k;
-}
-
-void bf_close(bf_key *k)
-{
-    if (k->key)
-        RM_CloseKey(k->key);
-    k->key = NULL;
-}
-
-int bf_refuse(rm_ctx *ctx, bf_key *k, const char *why)
-{
-    bf_close(k);
-    return RM_ReplyWithError(ctx, why);
-}
-
-const char *bf_state_error(const bf_key *k)
-{
-    return k->state == BF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
-}
-
-void bf_set(bf_key *k, bf value)
-{
-    if (value.parts)
-        RM_ModuleTypeSetValue(k->key, parts_type, value.parts);
-    else
-        RM_ModuleTypeSetValue(k->key, value.fast ? fast_type : compat_type,
-                              value.fast ? (void *)value.fast : (void *)value.compat);
-    k->value = value;
-    k->state = BF_FOUND;
-    bf_facts now = bf_get_facts(value);
-    bf_account(NULL, &now);
-}
-
-void bf_release(bf v)
-{
-    bloom_free(v.fast);
-    if (v.parts)
-        parts_free(v.parts);
-    if (v.compat)
-        seen_bf_free(v.compat);
-}
-
-/* ---- all types --------------------------------------------------------------- */
-
-/* Runs in any thread. */
-static void free_counted(bf v)
-{
-    bf_facts last = bf_get_facts(v);
-    bf_account(&last, NULL);
-    bf_release(v);
-}
-
-static void *counted(void *value, bf v)
-{
-    if (value) {
-        bf_facts now = bf_get_facts(v);
-        bf_account(NULL, &now);
-    }
-    return value;
-}
-
-value_bytes bf_bytes(bf v)
-{
-    value_bytes b;
-    if (v.fast) {
-        b = value_bytes_new(bloom_header(v.fast, NULL, 0), v.fast->nlayers);
-        bloom_header(v.fast, b.header, b.len);
-        for (uint32_t i = 0; i < b.n; i++) {
-            const bloom_layer *l = &v.fast->layers[i];
-            b.bodies[i] = (struct value_body){(char *)l->body, l->bytes};
-        }
-    } else if (v.parts) {
-        b = value_bytes_new(parts_bytes(v.parts, NULL, 0), 0);
-        parts_bytes(v.parts, b.header, b.len);
-    } else {
-        seen_bf_info info;
-        seen_bf_link l;
-        seen_bf_get_info(v.compat, &info);
-        b = value_bytes_new(seen_bf_header(v.compat, NULL, 0), info.links);
-        seen_bf_header(v.compat, b.header, b.len);
-        for (uint32_t i = 0; seen_bf_get_link(v.compat, i, &l) == SEEN_OK; i++)
-            b.bodies[i] = (struct value_body){(char *)l.data, l.bytes};
-    }
-    return b;
-}
-
-static void aof(rm_io *io, rm_str *key, bf v)
-{
-    value_bytes_aof(io, key, "BF.LOADCHUNK", bf_bytes(v));
+    bf_facts f = bf_get_facts(v);
+    return (value_facts){f.layers, f.items, f.capacity, bytes};
 }
 
 /* ---- fast -------------------------------------------------------------------- */
 
-static void fast_save(rm_io *io, void *value)
+static value_bytes fast_bytes(const void *body)
 {
-    value_bytes_save(io, bf_bytes((bf){.fast = value}));
+    const bloom *f = body;
+    value_bytes b = value_bytes_new(bloom_header(f, NULL, 0), f->nlayers);
+    bloom_header(f, b.header, b.len);
+    for (uint32_t i = 0; i < b.n; i++)
+        b.bodies[i] =
+            (struct value_body){(char *)f->layers[i].body, f->layers[i].bytes};
+    return b;
 }
 
-static void *fast_load(rm_io *io, int encver)
+static void *fast_load(rm_io *io, int version)
 {
     bloom *b = NULL;
     size_t len;
-    if (encver != 1)
+    if (version != 1)
         return NULL;
     char *header = RM_LoadStringBuffer(io, &len);
     int rc = header ? bloom_load(header, len, UINT64_MAX, &b) : SEEN_EIO;
@@ -202,53 +109,63 @@ static void *fast_load(rm_io *io, int encver)
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
         return NULL;
     }
-    if (!value_bytes_load(io, bf_bytes((bf){.fast = b}))) {
+    if (!value_bytes_load(io, fast_bytes(b))) {
         RM_LogIOError(io, "warning", "filter body is short or damaged");
         bloom_free(b);
         return NULL;
     }
-    return counted(b, (bf){.fast = b});
+    return value_new(&fast_type, b);
 }
 
-static void fast_aof(rm_io *io, rm_str *key, void *value)
+static value_facts fast_facts(const void *body)
 {
-    aof(io, key, (bf){.fast = value});
+    return summed((bf){.fast = (bloom *)body}, bloom_memory(body));
 }
-static void fast_digest(rm_digest *md, void *value)
+static void *fast_copy(const void *body)
 {
-    value_bytes_digest(md, bf_bytes((bf){.fast = value}));
+    return bloom_copy(body);
 }
-static size_t fast_usage(const void *value)
+static void fast_free(void *body)
 {
-    return bloom_memory(value);
-}
-static void fast_free(void *value)
-{
-    free_counted((bf){.fast = value});
-}
-static size_t fast_effort(rm_str *key, const void *v)
-{
-    return free_effort(bloom_bytes(v));
+    bloom_free(body);
 }
 
-static void *fast_copy(rm_str *from, rm_str *to, const void *value)
-{
-    bloom *b = bloom_copy(value);
-    return counted(b, (bf){.fast = b});
-}
+static value_type fast_type = {
+    .name = "seenbloom",
+    .version = 1,
+    .family = &bloom_family,
+    .load = fast_load,
+    .load_command = "BF.LOADCHUNK",
+    .bytes = fast_bytes,
+    .facts = fast_facts,
+    .copy = fast_copy,
+    .free = fast_free,
+};
 
 /* ---- compat ------------------------------------------------------------------ */
 
-static void compat_save(rm_io *io, void *value)
+static value_bytes compat_bytes(const void *body)
+{
+    seen_bf_info info;
+    seen_bf_link l;
+    seen_bf_get_info(body, &info);
+    value_bytes b = value_bytes_new(seen_bf_header(body, NULL, 0), info.links);
+    seen_bf_header(body, b.header, b.len);
+    for (uint32_t i = 0; seen_bf_get_link(body, i, &l) == SEEN_OK; i++)
+        b.bodies[i] = (struct value_body){(char *)l.data, l.bytes};
+    return b;
+}
+
+static void compat_save(rm_io *io, const void *body)
 {
     seen_bf_info i;
-    seen_bf_get_info(value, &i);
+    seen_bf_get_info(body, &i);
     RM_SaveUnsigned(io, i.items);
     RM_SaveUnsigned(io, i.links);
     RM_SaveUnsigned(io, i.options);
     RM_SaveUnsigned(io, i.expansion);
     seen_bf_link l;
-    for (uint32_t n = 0; seen_bf_get_link(value, n, &l) == SEEN_OK; n++) {
+    for (uint32_t n = 0; seen_bf_get_link(body, n, &l) == SEEN_OK; n++) {
         RM_SaveUnsigned(io, l.entries);
         RM_SaveDouble(io, l.error);
         RM_SaveUnsigned(io, l.hashes);
@@ -260,14 +177,38 @@ static void compat_save(rm_io *io, void *value)
     }
 }
 
-static void *compat_load(rm_io *io, int encver)
+/* Reads one link; its array belongs to the caller. False for bad data. */
+static bool load_link(rm_io *io, seen_bf_link *l)
+{
+    size_t len;
+    l->entries = RM_LoadUnsigned(io);
+    l->error = RM_LoadDouble(io);
+    uint64_t hashes = RM_LoadUnsigned(io);
+    l->bpe = RM_LoadDouble(io);
+    l->bits = RM_LoadUnsigned(io);
+    uint64_t n2 = RM_LoadUnsigned(io);
+    if (RM_IsIOError(io) || hashes > UINT32_MAX || n2 > 63)
+        return false;
+    l->hashes = (uint32_t)hashes;
+    l->n2 = (uint8_t)n2;
+    l->data = RM_LoadStringBuffer(io, &len);
+    l->size = RM_LoadUnsigned(io);
+    if (!l->data || RM_IsIOError(io))
+        return false;
+    /* Old versions store 0 bits for rounded links; the array's length says how many. */
+    l->bits = l->bits ? l->bits : (uint64_t)len * 8;
+    l->bytes = len;
+    return l->bits == (uint64_t)len * 8;
+}
+
+static void *compat_load(rm_io *io, int version)
 {
     enum { MAX_LINKS = 65536 };
-    if (encver < 1 || encver > 4)
+    if (version < 1 || version > 4)
         return NULL;
     uint64_t items = RM_LoadUnsigned(io), n = RM_LoadUnsigned(io);
-    uint64_t options = encver >= 2 ? RM_LoadUnsigned(io) : 0;
-    uint64_t growth = encver >= 4 ? RM_LoadUnsigned(io) : 2;
+    uint64_t options = version >= 2 ? RM_LoadUnsigned(io) : 0;
+    uint64_t growth = version >= 4 ? RM_LoadUnsigned(io) : 2;
     if (RM_IsIOError(io) || n < 1 || n > MAX_LINKS || options > 15 ||
         growth > UINT32_MAX)
         return NULL;
@@ -275,27 +216,8 @@ static void *compat_load(rm_io *io, int encver)
     uint64_t done = 0, sum = 0;
     bool good = true;
     while (done < n && good) {
-        seen_bf_link *l = &links[done++];
-        size_t len;
-        l->entries = RM_LoadUnsigned(io);
-        l->error = RM_LoadDouble(io);
-        uint64_t hashes = RM_LoadUnsigned(io);
-        l->bpe = RM_LoadDouble(io);
-        l->bits = RM_LoadUnsigned(io);
-        uint64_t n2 = RM_LoadUnsigned(io);
-        good = !RM_IsIOError(io) && hashes <= UINT32_MAX && n2 <= 63;
-        l->hashes = (uint32_t)hashes;
-        l->n2 = (uint8_t)n2;
-        if (!good)
-            break;
-        l->data = RM_LoadStringBuffer(io, &len);
-        l->size = RM_LoadUnsigned(io);
-        good = l->data && !RM_IsIOError(io);
-        /* Rounded links of old versions store 0 bits: the array tells. */
-        l->bits = l->bits ? l->bits : (uint64_t)len * 8;
-        good = good && l->bits == (uint64_t)len * 8;
-        l->bytes = len;
-        sum += l->size;
+        good = load_link(io, &links[done]);
+        sum += links[done++].size;
     }
     seen_bf *f = NULL;
     if (good && sum == items &&
@@ -307,114 +229,75 @@ static void *compat_load(rm_io *io, int encver)
     for (uint64_t i = 0; i < done; i++)
         RM_Free((void *)links[i].data);
     RM_Free(links);
-    return counted(f, (bf){.compat = f});
+    return value_new(&compat_type, f);
 }
 
-static void compat_aof(rm_io *io, rm_str *key, void *value)
+static value_facts compat_facts(const void *body)
 {
-    aof(io, key, (bf){.compat = value});
-}
-static void compat_digest(rm_digest *md, void *value)
-{
-    value_bytes_digest(md, bf_bytes((bf){.compat = value}));
-}
-
-static size_t compat_usage(const void *value)
-{
-    /* BF.INFO's Size is RedisBloom's figure; what it takes here is a little more. */
-    bf_facts f = bf_get_facts((bf){.compat = (seen_bf *)value});
-    return f.bytes + 112 + 72 * f.layers;
+    /* BF.INFO's Size is RedisBloom's figure; the chain here takes a little more. */
+    bf v = {.compat = (seen_bf *)body};
+    bf_facts f = bf_get_facts(v);
+    return summed(v, f.size + 112 + 72 * f.layers);
 }
 
-static void compat_free(void *value)
-{
-    free_counted((bf){.compat = value});
-}
-
-static size_t compat_effort(rm_str *key, const void *value)
-{
-    return free_effort(compat_usage(value));
-}
-
-static void *compat_copy(rm_str *from, rm_str *to, const void *value)
+static void *compat_copy(const void *body)
 {
     seen_bf *f = NULL;
-    if (seen_bf_copy(value, &server_allocator, &f) != SEEN_OK)
-        return NULL;
-    return counted(f, (bf){.compat = f});
+    return seen_bf_copy(body, &server_allocator, &f) == SEEN_OK ? f : NULL;
 }
+static void compat_free(void *body)
+{
+    seen_bf_free(body);
+}
+
+static value_type compat_type = {
+    .name = "MBbloom--",
+    .version = 4,
+    .family = &bloom_family,
+    .load = compat_load,
+    .save = compat_save,
+    .load_command = "BF.LOADCHUNK",
+    .bytes = compat_bytes,
+    .facts = compat_facts,
+    .copy = compat_copy,
+    .free = compat_free,
+};
 
 /* ---- pieces ------------------------------------------------------------------ */
 
-static void parts_save(rm_io *io, void *value)
+static value_bytes piece_bytes(const void *body)
 {
-    value_bytes_save(io, bf_bytes((bf){.parts = value}));
+    value_bytes b = value_bytes_new(pieces_bytes(body, NULL, 0), 0);
+    pieces_bytes(body, b.header, b.len);
+    return b;
 }
 
-static void *parts_load_rdb(rm_io *io, int encver)
+static void *piece_load(rm_io *io, int version)
 {
     size_t len;
-    char *header = encver == 1 ? RM_LoadStringBuffer(io, &len) : NULL;
-    bf_parts *p = header ? parts_load(header, len) : NULL;
+    char *header = version == 1 ? RM_LoadStringBuffer(io, &len) : NULL;
+    bf_pieces *p = header ? pieces_load(header, len) : NULL;
     RM_Free(header);
-    return counted(p, (bf){.parts = p});
+    return value_new(&pieces_type, p);
 }
 
-static void parts_aof(rm_io *io, rm_str *key, void *value)
+static value_facts piece_facts(const void *body)
 {
-    aof(io, key, (bf){.parts = value});
+    return (value_facts){.bytes = sizeof(bf_pieces) + 64};
 }
-static void parts_digest(rm_digest *md, void *value)
+static void piece_free(void *body)
 {
-    value_bytes_digest(md, bf_bytes((bf){.parts = value}));
-}
-static size_t parts_usage(const void *value)
-{
-    return sizeof(bf_parts) + 64;
-}
-static void parts_release(void *value)
-{
-    free_counted((bf){.parts = value});
+    pieces_free(body);
 }
 
-/* ---- registration ------------------------------------------------------------ */
-
-int bf_types(rm_ctx *ctx)
-{
-    rm_methods fast = {
-        .version = 3,
-        .rdb_load = fast_load,
-        .rdb_save = fast_save,
-        .aof_rewrite = fast_aof,
-        .mem_usage = fast_usage,
-        .digest = fast_digest,
-        .free = fast_free,
-        .free_effort = fast_effort,
-        .copy = fast_copy,
-    };
-    rm_methods compat = {
-        .version = 3,
-        .rdb_load = compat_load,
-        .rdb_save = compat_save,
-        .aof_rewrite = compat_aof,
-        .mem_usage = compat_usage,
-        .digest = compat_digest,
-        .free = compat_free,
-        .free_effort = compat_effort,
-        .copy = compat_copy,
-    };
-    /* No copy: the copy would share the pieces. */
-    rm_methods parts = {
-        .version = 3,
-        .rdb_load = parts_load_rdb,
-        .rdb_save = parts_save,
-        .aof_rewrite = parts_aof,
-        .mem_usage = parts_usage,
-        .digest = parts_digest,
-        .free = parts_release,
-    };
-    fast_type = RM_CreateDataType(ctx, "seenbloom", 1, &fast);
-    compat_type = RM_CreateDataType(ctx, "MBbloom--", 4, &compat);
-    parts_type = RM_CreateDataType(ctx, "seenparts", 1, &parts);
-    return fast_type && compat_type && parts_type ? RM_OK : RM_ERR;
-}
+/* No copy: the copy would share the pieces. */
+static value_type pieces_type = {
+    .name = "seenparts",
+    .version = 1,
+    .family = &bloom_family,
+    .load = piece_load,
+    .load_command = "BF.LOADCHUNK",
+    .bytes = piece_bytes,
+    .facts = piece_facts,
+    .free = piece_free,
+};

@@ -48,44 +48,6 @@ static double get_double(const uint8_t **p)
     return d;
 }
 
-/* ---- a virtual string of bodies ---------------------------------------------- */
-
-typedef struct body {
-    uint8_t *p;
-    uint64_t len;
-} body;
-typedef body body_at(const void *filter, uint32_t i);
-
-static body bloom_body(const void *filter, uint32_t i)
-{
-    const bloom *b = filter;
-    return (body){b->layers[i].body, b->layers[i].bytes};
-}
-
-static body cuckoo_body(const void *filter, uint32_t i)
-{
-    const cuckoo *c = filter;
-    return (body){c->subs[i].slots, cuckoo_sub_bytes(c, &c->subs[i])};
-}
-
-/* The place of LEN bytes that end at ITER - 1. */
-static int place_of(const void *filter, uint32_t n, body_at *at, uint64_t iter,
-                    size_t len, uint8_t **to)
-{
-    if (iter < 1 || iter - 1 < len)
-        return SEEN_ERANGE;
-    uint64_t skip = iter - 1 - len;
-    for (uint32_t i = 0; i < n; i++) {
-        body b = at(filter, i);
-        if (skip < b.len) {
-            *to = b.p + skip;
-            return len <= b.len - skip ? SEEN_OK : SEEN_ETOOBIG;
-        }
-        skip -= b.len;
-    }
-    return SEEN_ERANGE;
-}
-
 /* ---- BF ---------------------------------------------------------------------- */
 
 bool bloom_is_header(const void *p, size_t len)
@@ -194,15 +156,6 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     return SEEN_OK;
 }
 
-int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len)
-{
-    uint8_t *to;
-    int rc = place_of(b, b->nlayers, bloom_body, iter, len, &to);
-    if (rc == SEEN_OK)
-        memcpy(to, data, len);
-    return rc;
-}
-
 /* ---- CF ---------------------------------------------------------------------- */
 
 bool cuckoo_is_header(const void *p, size_t len)
@@ -272,21 +225,5 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
     c->items = items;
     c->deletes = deletes;
     *result = c;
-    return SEEN_OK;
-}
-
-int cuckoo_load_chunk(cuckoo *c, uint64_t iter, const void *data, size_t len)
-{
-    uint8_t *to;
-    int rc = place_of(c, c->nsubs, cuckoo_body, iter, len, &to);
-    if (rc != SEEN_OK)
-        return rc;
-    memcpy(to, data, len);
-    /* Loads count their slots when the last piece of a sub-filter is in. */
-    for (uint32_t i = 0; i < c->nsubs; i++) {
-        cuckoo_sub *s = &c->subs[i];
-        if (to + len == s->slots + cuckoo_sub_bytes(c, s))
-            cuckoo_recount(c, s);
-    }
     return SEEN_OK;
 }

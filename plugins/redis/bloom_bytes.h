@@ -22,9 +22,4 @@ size_t cuckoo_header(const cuckoo *c, void *buf, size_t size);
 int bloom_load(const void *p, size_t len, uint64_t max_bytes, bloom **out);
 int cuckoo_load(const void *p, size_t len, uint64_t max_bytes, cuckoo **out);
 
-/* Puts a piece where it ends at ITER - 1. SEEN_ERANGE: no layer there; SEEN_ETOOBIG:
- * it does not fit into that layer. */
-int bloom_load_chunk(bloom *b, uint64_t iter, const void *data, size_t len);
-int cuckoo_load_chunk(cuckoo *c, uint64_t iter, const void *data, size_t len);
-
 #endif

@@ -19,5 +19,5 @@ $(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Ilib -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # The loaders are fuzzed with a server of a few lines.
-FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o bf_value.o bf_parts.o bf_options.o cf_value.o value_bytes.o \
+FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf_value.o bf_pieces.o bf_options.o cf_value.o value_bytes.o value_type.o \
 	bloom.o bloom_bytes.o blocked_sizes.o cf_table.o server_memory.o settings.o)

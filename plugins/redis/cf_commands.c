@@ -2,41 +2,16 @@
  *
  * Replicas get creations with every parameter spelled out and only the items that were
  * taken; they and the append-only file know no limits of their own. */
-#include "bf_commands.h"
+#include "arguments.h"
 #include "bloom_bytes.h"
 #include "cf_value.h"
+#include "commands.h"
+#include "error_texts.h"
 #include "server_memory.h"
 #include "settings.h"
-#include "words.h"
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-static int refuse(rm_ctx *ctx, cf_key *k, const char *why)
-{
-    cf_close(k);
-    return RM_ReplyWithError(ctx, why);
-}
-
-static const char *state_error(const cf_key *k)
-{
-    return k->state == CF_WRONG ? SAY_WRONGTYPE : SAY_NOT_FOUND;
-}
-
-static bool word_is(const rm_str *s, const char *word)
-{
-    size_t len;
-    const char *p = RM_StringPtrLen(s, &len);
-    return len == strlen(word) && !strncasecmp(p, word, len);
-}
-
-static seen_key key_of(const rm_str *s)
-{
-    seen_key k;
-    k.data = RM_StringPtrLen(s, &k.len);
-    return k;
-}
 
 /* ---- making ------------------------------------------------------------------ */
 
@@ -119,28 +94,24 @@ int cf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     for (int i = 3; i < argc; i += 2) {
         const char *bad = NULL;
         bool number = i + 1 < argc && RM_StringToLongLong(argv[i + 1], &n) == RM_OK;
-        if (word_is(argv[i], "BUCKETSIZE")) {
+        if (arg_is(argv[i], "BUCKETSIZE")) {
             chosen = true;
             bad = !number ? SAY_CF_PARSE "BUCKETSIZE"
                           : get_number(argv[i + 1], SAY_CF_BUCKETSIZE, 1, 255,
                                        &o.bucket_size);
-        } else if (word_is(argv[i], "MAXITERATIONS")) {
+        } else if (arg_is(argv[i], "MAXITERATIONS")) {
             bad = !number ? SAY_CF_PARSE "MAXITERATIONS"
                           : get_number(argv[i + 1], SAY_CF_ITERATIONS, 1, 65535,
                                        &o.max_iterations);
-        } else if (word_is(argv[i], "EXPANSION")) {
+        } else if (arg_is(argv[i], "EXPANSION")) {
             bad = !number ? SAY_CF_PARSE "EXPANSION"
                           : get_number(argv[i + 1], SAY_CF_EXPANSION, 0, MAX_EXPANSION,
                                        &o.expansion);
-        } else if (word_is(argv[i], "LAYOUT") && i + 1 < argc) {
-            o.compat = word_is(argv[i + 1], "compat");
-            bad = o.compat || word_is(argv[i + 1], "fast") ? NULL : SAY_BAD_LAYOUT;
-        } else if (word_is(argv[i], "SEED") && i + 1 < argc) {
-            seen_key s = key_of(argv[i + 1]);
-            uint64_t w[4] = {0};
-            bad = s.len == sizeof w ? NULL : SAY_BAD_SEED;
-            memcpy(w, s.data, s.len < sizeof w ? s.len : sizeof w);
-            o.seed = le64toh(w[0] ^ w[1] ^ w[2] ^ w[3]);
+        } else if (arg_is(argv[i], "LAYOUT") && i + 1 < argc) {
+            o.compat = arg_is(argv[i + 1], "compat");
+            bad = o.compat || arg_is(argv[i + 1], "fast") ? NULL : SAY_BAD_LAYOUT;
+        } else if (arg_is(argv[i], "SEED") && i + 1 < argc) {
+            bad = arg_seed(argv[i + 1], &o.seed) ? NULL : SAY_BAD_SEED;
         } else {
             bad = SAY_UNKNOWN;
         }
@@ -150,15 +121,15 @@ int cf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     if (o.capacity < 2 * o.bucket_size || o.capacity > MAX_CAPACITY)
         return RM_ReplyWithError(ctx, SAY_CF_RANGE);
     settle_buckets(&o, chosen);
-    cf_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state != CF_MISSING)
-        return refuse(ctx, &k, k.state == CF_WRONG ? SAY_WRONGTYPE : SAY_EXISTS);
+    value_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
+    if (k.state != KEY_MISSING)
+        return value_refuse(ctx, &k, k.state == KEY_WRONG ? SAY_WRONGTYPE : SAY_EXISTS);
     cf made;
     const char *bad = create(ctx, &o, &made);
     if (bad)
-        return refuse(ctx, &k, bad);
-    cf_set(&k, made);
-    cf_close(&k);
+        return value_refuse(ctx, &k, bad);
+    cf_put(&k, made);
+    value_close(&k);
     replicate_new(ctx, argv[1], &o);
     RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "cuckoo.reserve", argv[1]);
     return RM_ReplyWithSimpleString(ctx, "OK");
@@ -178,7 +149,7 @@ static int add_one(rm_ctx *ctx, cf v, seen_key key, bool unique, uint32_t max_fi
         cuckoo_limits lim = {max_filters, limit_of, ctx};
         return cuckoo_add(v.fast, key, unique, &lim);
     }
-    server_allowance_begin(ctx, cf_get_facts(v).bytes);
+    server_allowance_begin(ctx, cf_get_facts(v).size);
     int rc = unique ? seen_cf_addnx(v.compat, key.data, key.len, max_filters)
                     : seen_cf_add(v.compat, key.data, key.len, max_filters);
     if (server_allowance_end() && rc < 0)
@@ -216,36 +187,35 @@ static void reply_added(rm_ctx *ctx, int rc, bool one, bool unique)
 static int add_items(rm_ctx *ctx, rm_str *name, const cf_options *o, rm_str **argv,
                      size_t n, bool unique, bool one)
 {
-    cf_key k = cf_open(ctx, name, RM_READ | RM_WRITE);
-    if (k.state == CF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
-    if (k.state == CF_MISSING) {
+    value_key k = cf_open(ctx, name, RM_READ | RM_WRITE);
+    if (k.state == KEY_WRONG)
+        return value_refuse(ctx, &k, SAY_WRONGTYPE);
+    if (k.state == KEY_MISSING) {
         cf made;
         if (o->no_create)
-            return refuse(ctx, &k, SAY_NOT_FOUND);
+            return value_refuse(ctx, &k, SAY_NOT_FOUND);
         const char *bad = create(ctx, o, &made);
         if (bad)
-            return refuse(ctx, &k, bad);
-        cf_set(&k, made);
+            return value_refuse(ctx, &k, bad);
+        cf_put(&k, made);
         replicate_new(ctx, name, o);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "cuckoo.reserve", name);
     }
+    cf v = cf_of(&k);
     bool told = RM_GetContextFlags(ctx) & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING);
     uint32_t max = told ? UINT16_MAX + 1 : (uint32_t)conf.cf_max_expansions;
-    cf_facts before = cf_get_facts(k.value), after;
     rm_str **taken = RM_Alloc(n * sizeof *taken);
     size_t ntaken = 0;
     if (!one)
         RM_ReplyWithArray(ctx, (long)n);
     for (size_t i = 0; i < n; i++) {
-        int rc = add_one(ctx, k.value, key_of(argv[i]), unique, max);
+        int rc = add_one(ctx, v, arg_key(argv[i]), unique, max);
         if (rc == CUCKOO_ADDED)
             taken[ntaken++] = argv[i];
         reply_added(ctx, rc, one, unique);
     }
-    after = cf_get_facts(k.value);
-    cf_account(&before, &after);
-    cf_close(&k);
+    value_recount(k.value);
+    value_close(&k);
     if (ntaken) {
         RM_Replicate(ctx, "CF.INSERT", "sccv", name, "NOCREATE", "ITEMS", taken,
                      ntaken);
@@ -280,12 +250,12 @@ static int insert_command(rm_ctx *ctx, rm_str **argv, int argc, bool unique)
         return RM_WrongArity(ctx);
     cf_options o = defaults();
     for (int i = 2; i < argc && !o.items;) {
-        if (word_is(argv[i], "NOCREATE")) {
+        if (arg_is(argv[i], "NOCREATE")) {
             o.no_create = true;
             i++;
-        } else if (word_is(argv[i], "ITEMS")) {
+        } else if (arg_is(argv[i], "ITEMS")) {
             o.items = i + 1;
-        } else if (word_is(argv[i], "CAPACITY")) {
+        } else if (arg_is(argv[i], "CAPACITY")) {
             if (i + 1 == argc || RM_StringToLongLong(argv[i + 1], &o.capacity) != RM_OK)
                 return RM_ReplyWithError(ctx, SAY_CF_CAPACITY);
             if (o.capacity < 2 * o.bucket_size || o.capacity > MAX_CAPACITY)
@@ -317,7 +287,8 @@ int cf_insertnx(rm_ctx *ctx, rm_str **argv, int argc)
 static int exists(rm_ctx *ctx, rm_str **argv, size_t n, bool one)
 {
     enum { ROUND = 128 };
-    cf_key k = cf_open(ctx, argv[1], RM_READ);
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    cf v = cf_of(&k);
     if (!one)
         RM_ReplyWithArray(ctx, (long)n);
     for (size_t at = 0; at < n; at += ROUND) {
@@ -325,16 +296,16 @@ static int exists(rm_ctx *ctx, rm_str **argv, size_t n, bool one)
         seen_key keys[ROUND];
         bool found[ROUND] = {false};
         for (size_t i = 0; i < m; i++)
-            keys[i] = key_of(argv[2 + at + i]);
-        if (k.value.fast)
-            cuckoo_has_many(k.value.fast, keys, m, found);
+            keys[i] = arg_key(argv[2 + at + i]);
+        if (v.fast)
+            cuckoo_has_many(v.fast, keys, m, found);
         for (size_t i = 0; i < m; i++) {
-            if (k.value.compat)
-                found[i] = seen_cf_has(k.value.compat, keys[i].data, keys[i].len);
+            if (v.compat)
+                found[i] = seen_cf_has(v.compat, keys[i].data, keys[i].len);
             RM_ReplyWithBool(ctx, found[i]);
         }
     }
-    cf_close(&k);
+    value_close(&k);
     return RM_OK;
 }
 
@@ -352,12 +323,13 @@ int cf_count(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 3)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ);
-    seen_key key = key_of(argv[2]);
-    uint64_t n = k.value.fast     ? cuckoo_count(k.value.fast, key)
-                 : k.value.compat ? seen_cf_count(k.value.compat, key.data, key.len)
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    cf v = cf_of(&k);
+    seen_key key = arg_key(argv[2]);
+    uint64_t n = v.fast     ? cuckoo_count(v.fast, key)
+                 : v.compat ? seen_cf_count(v.compat, key.data, key.len)
                                   : 0;
-    cf_close(&k);
+    value_close(&k);
     return RM_ReplyWithLongLong(ctx, (long long)n);
 }
 
@@ -365,16 +337,15 @@ int cf_del(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 3)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state != CF_FOUND)
-        return refuse(ctx, &k, SAY_CF_ABSENT);
-    seen_key key = key_of(argv[2]);
-    cf_facts before = cf_get_facts(k.value), after;
-    bool gone = k.value.fast ? cuckoo_remove(k.value.fast, key)
-                             : seen_cf_del(k.value.compat, key.data, key.len) == 1;
-    after = cf_get_facts(k.value);
-    cf_account(&before, &after);
-    cf_close(&k);
+    value_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
+    cf v = cf_of(&k);
+    if (k.state != KEY_FOUND)
+        return value_refuse(ctx, &k, SAY_CF_ABSENT);
+    seen_key key = arg_key(argv[2]);
+    bool gone = v.fast ? cuckoo_remove(v.fast, key)
+                             : seen_cf_del(v.compat, key.data, key.len) == 1;
+    value_recount(k.value);
+    value_close(&k);
     if (gone) {
         RM_ReplicateVerbatim(ctx);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "cuckoo.del", argv[1]);
@@ -386,18 +357,17 @@ int cf_compact(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 2)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state != CF_FOUND)
-        return refuse(ctx, &k, SAY_CF_NONE);
-    cf_facts before = cf_get_facts(k.value), after;
+    value_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
+    cf v = cf_of(&k);
+    if (k.state != KEY_FOUND)
+        return value_refuse(ctx, &k, SAY_CF_NONE);
     bool changed = true;
-    if (k.value.fast)
-        changed = cuckoo_compact(k.value.fast);
+    if (v.fast)
+        changed = cuckoo_compact(v.fast);
     else
-        seen_cf_compact(k.value.compat);
-    after = cf_get_facts(k.value);
-    cf_account(&before, &after);
-    cf_close(&k);
+        seen_cf_compact(v.compat);
+    value_recount(k.value);
+    value_close(&k);
     if (changed)
         RM_ReplicateVerbatim(ctx);
     return RM_ReplyWithSimpleString(ctx, "OK");
@@ -405,15 +375,16 @@ int cf_compact(rm_ctx *ctx, rm_str **argv, int argc)
 
 /* ---- telling ----------------------------------------------------------------- */
 
-int cf_info_command(rm_ctx *ctx, rm_str **argv, int argc)
+int cf_info(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 2)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ);
-    if (k.state != CF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
-    cf_facts f = cf_get_facts(k.value);
-    cf_close(&k);
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    cf v = cf_of(&k);
+    if (k.state != KEY_FOUND)
+        return value_refuse(ctx, &k, value_state_error(&k));
+    cf_facts f = cf_get_facts(v);
+    value_close(&k);
     const struct {
         const char *name;
         uint64_t value;
@@ -439,11 +410,12 @@ int cf_debug(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 2)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ);
-    if (k.state != CF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
-    cf_facts f = cf_get_facts(k.value);
-    cf_close(&k);
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    cf v = cf_of(&k);
+    if (k.state != KEY_FOUND)
+        return value_refuse(ctx, &k, value_state_error(&k));
+    cf_facts f = cf_get_facts(v);
+    value_close(&k);
     char line[256];
     int n =
         snprintf(line, sizeof line,
@@ -463,19 +435,20 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
     long long iter;
     if (argc != 3)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ);
-    if (k.state != CF_FOUND)
-        return refuse(ctx, &k, state_error(&k));
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    cf v = cf_of(&k);
+    if (k.state != KEY_FOUND)
+        return value_refuse(ctx, &k, value_state_error(&k));
     if (RM_StringToLongLong(argv[2], &iter) != RM_OK || iter < 0)
-        return refuse(ctx, &k, SAY_CF_POSITION);
-    value_bytes b = cf_bytes(k.value);
+        return value_refuse(ctx, &k, SAY_CF_POSITION);
+    value_bytes b = value_to_bytes(k.value);
     const char *p;
     size_t len;
     uint64_t next;
     bool inside = value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
-    if (iter == 0 && !cf_get_facts(k.value).items)
+    if (iter == 0 && !cf_get_facts(v).items)
         len = next = 0; /* nothing to move */
-    if (inside || k.value.compat) {
+    if (inside || v.compat) {
         RM_ReplyWithArray(ctx, 2);
         RM_ReplyWithLongLong(ctx, (long long)next);
         if (len)
@@ -486,7 +459,7 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         RM_ReplyWithError(ctx, SAY_CF_POSITION);
     }
     value_bytes_free(b);
-    cf_close(&k);
+    value_close(&k);
     return RM_OK;
 }
 
@@ -495,15 +468,16 @@ int cf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
     long long iter;
     if (argc != 4)
         return RM_WrongArity(ctx);
-    cf_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
-    if (k.state == CF_WRONG)
-        return refuse(ctx, &k, SAY_WRONGTYPE);
+    value_key k = cf_open(ctx, argv[1], RM_READ | RM_WRITE);
+    cf v = cf_of(&k);
+    if (k.state == KEY_WRONG)
+        return value_refuse(ctx, &k, SAY_WRONGTYPE);
     if (RM_StringToLongLong(argv[2], &iter) != RM_OK || iter < 1)
-        return refuse(ctx, &k, SAY_CF_POSITION);
-    seen_key d = key_of(argv[3]);
-    if (k.state == CF_MISSING && iter != 1)
-        return refuse(ctx, &k, SAY_NOT_FOUND);
-    if (k.state == CF_MISSING) {
+        return value_refuse(ctx, &k, SAY_CF_POSITION);
+    seen_key d = arg_key(argv[3]);
+    if (k.state == KEY_MISSING && iter != 1)
+        return value_refuse(ctx, &k, SAY_NOT_FOUND);
+    if (k.state == KEY_MISSING) {
         cf made = {0};
         uint64_t limit = memory_limit(ctx);
         int rc =
@@ -511,20 +485,21 @@ int cf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
                 ? cuckoo_load(d.data, d.len, limit, &made.fast)
                 : seen_cf_load(d.data, d.len, limit, &server_allocator, &made.compat);
         if (rc != SEEN_OK)
-            return refuse(ctx, &k,
+            return value_refuse(ctx, &k,
                           d.len != SEEN_CF_HEADER && !cuckoo_is_header(d.data, d.len)
                               ? SAY_CF_HEADER
                               : SAY_CF_CREATE);
-        cf_set(&k, made);
+        cf_put(&k, made);
     } else {
-        int rc =
-            k.value.fast
-                ? cuckoo_load_chunk(k.value.fast, (uint64_t)iter, d.data, d.len)
-                : seen_cf_load_chunk(k.value.compat, (uint64_t)iter, d.data, d.len);
+        value_bytes b = value_to_bytes(k.value);
+        int rc = value_bytes_put(&b, (uint64_t)iter, d.data, d.len);
+        value_bytes_free(b);
         if (rc != SEEN_OK)
-            return refuse(ctx, &k, SAY_CF_CHUNK);
+            return value_refuse(ctx, &k, SAY_CF_CHUNK);
+        if (v.fast)
+            cuckoo_loaded(v.fast, (uint64_t)iter - 1);
     }
-    cf_close(&k);
+    value_close(&k);
     RM_ReplicateVerbatim(ctx);
     return RM_ReplyWithSimpleString(ctx, "OK");
 }

@@ -199,12 +199,22 @@ cuckoo *cuckoo_copy(const cuckoo *c)
     return d;
 }
 
-void cuckoo_recount(cuckoo *c, cuckoo_sub *s)
+static void count_used(const cuckoo *c, cuckoo_sub *s)
 {
     uint64_t n = s->buckets * c->bucket_size, used = 0;
     for (uint64_t i = 0; i < n; i++)
         used += slot_get(s->slots, i) != 0;
     s->used = used;
+}
+
+void cuckoo_loaded(cuckoo *c, uint64_t end)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < c->nsubs; i++) {
+        at += cuckoo_sub_bytes(c, &c->subs[i]);
+        if (at == end)
+            count_used(c, &c->subs[i]);
+    }
 }
 
 /* ---- keys -------------------------------------------------------------------- */

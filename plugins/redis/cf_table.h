@@ -72,7 +72,8 @@ bool cuckoo_remove(cuckoo *c, seen_key key);
  * the youngest ones that got empty. Returns whether anything changed. */
 bool cuckoo_compact(cuckoo *c);
 
-/* Counts the slots in use, after the bytes were loaded. */
-void cuckoo_recount(cuckoo *c, cuckoo_sub *s);
+/* To be called after bytes were loaded: counts the slots in use of the sub-filter that
+ * ends at byte END of all slots. */
+void cuckoo_loaded(cuckoo *c, uint64_t end);
 
 #endif

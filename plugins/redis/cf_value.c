@@ -1,33 +1,35 @@
-/* cf_value.c - CF keys to the server: RDB, append-only file, digest, copy, free. */
+/* cf_value.c - the types of CF keys: their facts, their bytes, and how they load. */
 #include "cf_value.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
-#include <stdatomic.h>
+#include <string.h>
 
-static rm_type *fast_type, *compat_type;
+static value_type fast_type, compat_type;
 
-/* ---- INFO -------------------------------------------------------------------- */
+value_family cuckoo_family = {
+    .name = "cuckoo",
+    .types = {&fast_type, &compat_type},
+};
 
-static atomic_llong n_objects, n_filters, n_items, n_bytes;
+/* ---- keys -------------------------------------------------------------------- */
 
-void cf_account(const cf_facts *before, const cf_facts *after)
+value_key cf_open(rm_ctx *ctx, rm_str *name, int mode)
 {
-    static const cf_facts none;
-    n_objects += (after != NULL) - (before != NULL);
-    before = before ? before : &none;
-    after = after ? after : &none;
-    n_filters += (long long)(after->filters - before->filters);
-    n_items += (long long)(after->items - before->items);
-    n_bytes += (long long)(after->bytes - before->bytes);
+    return value_open(ctx, name, mode, &cuckoo_family);
 }
 
-void cf_info(rm_info *info)
+cf cf_of(const value_key *k)
 {
-    RM_InfoAddSection(info, "cuckoo_core_metrics");
-    RM_InfoAddFieldULongLong(info, "cuckoo_total_memory_bytes", n_bytes);
-    RM_InfoAddFieldULongLong(info, "cuckoo_num_objects", n_objects);
-    RM_InfoAddFieldULongLong(info, "cuckoo_num_filters_across_objects", n_filters);
-    RM_InfoAddFieldULongLong(info, "cuckoo_num_items_across_objects", n_items);
+    return (cf){.fast = value_body_of(k, &fast_type),
+                .compat = value_body_of(k, &compat_type)};
+}
+
+void cf_put(value_key *k, cf v)
+{
+    if (v.fast)
+        value_put(k, &fast_type, v.fast);
+    else
+        value_put(k, &compat_type, v.compat);
 }
 
 static uint64_t fast_memory(const cuckoo *c)
@@ -52,7 +54,6 @@ cf_facts cf_get_facts(cf v)
             .bucket_size = c->bucket_size,
             .expansion = c->expansion,
             .max_iterations = c->max_iterations,
-            .bytes = fast_memory(c),
         };
     }
     seen_cf_info i;
@@ -67,103 +68,35 @@ cf_facts cf_get_facts(cf v)
         .bucket_size = i.bucket_size,
         .expansion = i.expansion,
         .max_iterations = i.max_iterations,
-        .bytes = i.size,
     };
 }
 
-/* ---- keys -------------------------------------------------------------------- */
-
-cf_key cf_open(rm_ctx *ctx, rm_str *name, int mode)
+/* The facts INFO adds up; the capacity is every slot. */
+static value_facts summed(cf v, uint64_t slots)
 {
-    cf_key k = {.key = RM_OpenKey(ctx, name, mode), .state = CF_MISSING};
-    if (!k.key || RM_KeyType(k.key) == RM_KEY_EMPTY)
-        return k;
-    k.state = CF_WRONG;
-    if (RM_KeyType(k.key) != RM_KEY_MODULE)
-        return k;
-    rm_type *t = RM_ModuleTypeGetType(k.key);
-    if (t == fast_type)
-        k.value.fast = RM_ModuleTypeGetValue(k.key);
-    else if (t == compat_type)
-        k.value.compat = RM_ModuleTypeGetValue(k.key);
-    else
-        return k;
-    k.state = CF_FOUND;
-    return k;
-}
-
-void cf_close(cf_key *k)
-{
-    if (k->key)
-        RM_CloseKey(k->key);
-    k->key = NULL;
-}
-
-static void *counted(void *value, cf v)
-{
-    if (value) {
-        cf_facts now = cf_get_facts(v);
-        cf_account(NULL, &now);
-    }
-    return value;
-}
-
-void cf_set(cf_key *k, cf value)
-{
-    void *p = value.fast ? (void *)value.fast : (void *)value.compat;
-    RM_ModuleTypeSetValue(k->key, value.fast ? fast_type : compat_type, p);
-    k->value = value;
-    k->state = CF_FOUND;
-    counted(p, value);
-}
-
-/* Runs in any thread. */
-static void free_counted(cf v)
-{
-    cf_facts last = cf_get_facts(v);
-    cf_account(&last, NULL);
-    cuckoo_free(v.fast);
-    if (v.compat)
-        seen_cf_free(v.compat);
-}
-
-value_bytes cf_bytes(cf v)
-{
-    value_bytes b;
-    if (v.fast) {
-        b = value_bytes_new(cuckoo_header(v.fast, NULL, 0), v.fast->nsubs);
-        cuckoo_header(v.fast, b.header, b.len);
-        for (uint32_t i = 0; i < b.n; i++) {
-            const cuckoo_sub *s = &v.fast->subs[i];
-            b.bodies[i] =
-                (struct value_body){(char *)s->slots, cuckoo_sub_bytes(v.fast, s)};
-        }
-    } else {
-        seen_cf_info info;
-        const void *data;
-        uint64_t bytes;
-        seen_cf_get_info(v.compat, &info);
-        b = value_bytes_new(SEEN_CF_HEADER, info.filters);
-        seen_cf_header(v.compat, b.header);
-        for (uint32_t i = 0; seen_cf_get_filter(v.compat, i, &data, &bytes) == SEEN_OK;
-             i++)
-            b.bodies[i] = (struct value_body){(char *)data, bytes};
-    }
-    return b;
+    cf_facts f = cf_get_facts(v);
+    return (value_facts){f.filters, f.items, slots, f.size};
 }
 
 /* ---- fast -------------------------------------------------------------------- */
 
-static void fast_save(rm_io *io, void *value)
+static value_bytes fast_bytes(const void *body)
 {
-    value_bytes_save(io, cf_bytes((cf){.fast = value}));
+    const cuckoo *c = body;
+    value_bytes b = value_bytes_new(cuckoo_header(c, NULL, 0), c->nsubs);
+    cuckoo_header(c, b.header, b.len);
+    for (uint32_t i = 0; i < b.n; i++) {
+        const cuckoo_sub *s = &c->subs[i];
+        b.bodies[i] = (struct value_body){(char *)s->slots, cuckoo_sub_bytes(c, s)};
+    }
+    return b;
 }
 
-static void *fast_load(rm_io *io, int encver)
+static void *fast_load(rm_io *io, int version)
 {
     cuckoo *c = NULL;
     size_t len;
-    if (encver != 1)
+    if (version != 1)
         return NULL;
     char *header = RM_LoadStringBuffer(io, &len);
     int rc = header ? cuckoo_load(header, len, UINT64_MAX, &c) : SEEN_EIO;
@@ -172,49 +105,62 @@ static void *fast_load(rm_io *io, int encver)
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
         return NULL;
     }
-    if (!value_bytes_load(io, cf_bytes((cf){.fast = c}))) {
+    if (!value_bytes_load(io, fast_bytes(c))) {
         RM_LogIOError(io, "warning", "filter body is short or damaged");
         cuckoo_free(c);
         return NULL;
     }
+    uint64_t end = 0;
     for (uint32_t i = 0; i < c->nsubs; i++)
-        cuckoo_recount(c, &c->subs[i]);
-    return counted(c, (cf){.fast = c});
+        cuckoo_loaded(c, end += cuckoo_sub_bytes(c, &c->subs[i]));
+    return value_new(&fast_type, c);
 }
 
-static void fast_aof(rm_io *io, rm_str *key, void *value)
+static value_facts fast_facts(const void *body)
 {
-    value_bytes_aof(io, key, "CF.LOADCHUNK", cf_bytes((cf){.fast = value}));
+    cuckoo *c = (cuckoo *)body;
+    return summed((cf){.fast = c}, cuckoo_bytes(c) / 2);
 }
-static void fast_digest(rm_digest *md, void *value)
+static void *fast_copy(const void *body)
 {
-    value_bytes_digest(md, cf_bytes((cf){.fast = value}));
+    return cuckoo_copy(body);
 }
-static size_t fast_usage(const void *value)
+static void fast_free(void *body)
 {
-    return fast_memory(value);
-}
-static void fast_free(void *value)
-{
-    free_counted((cf){.fast = value});
-}
-static size_t fast_effort(rm_str *key, const void *v)
-{
-    return free_effort(cuckoo_bytes(v));
+    cuckoo_free(body);
 }
 
-static void *fast_copy(rm_str *from, rm_str *to, const void *value)
-{
-    cuckoo *c = cuckoo_copy(value);
-    return counted(c, (cf){.fast = c});
-}
+static value_type fast_type = {
+    .name = "seencucko",
+    .version = 1,
+    .family = &cuckoo_family,
+    .load = fast_load,
+    .load_command = "CF.LOADCHUNK",
+    .bytes = fast_bytes,
+    .facts = fast_facts,
+    .copy = fast_copy,
+    .free = fast_free,
+};
 
 /* ---- compat ------------------------------------------------------------------ */
 
-static void compat_save(rm_io *io, void *value)
+static value_bytes compat_bytes(const void *body)
+{
+    seen_cf_info info;
+    const void *data;
+    uint64_t bytes;
+    seen_cf_get_info(body, &info);
+    value_bytes b = value_bytes_new(SEEN_CF_HEADER, info.filters);
+    seen_cf_header(body, b.header);
+    for (uint32_t i = 0; seen_cf_get_filter(body, i, &data, &bytes) == SEEN_OK; i++)
+        b.bodies[i] = (struct value_body){(char *)data, bytes};
+    return b;
+}
+
+static void compat_save(rm_io *io, const void *body)
 {
     seen_cf_info i;
-    seen_cf_get_info(value, &i);
+    seen_cf_get_info(body, &i);
     RM_SaveUnsigned(io, i.filters);
     RM_SaveUnsigned(io, i.buckets);
     RM_SaveUnsigned(io, i.items);
@@ -224,31 +170,28 @@ static void compat_save(rm_io *io, void *value)
     RM_SaveUnsigned(io, i.expansion);
     const void *data;
     uint64_t bytes;
-    for (uint32_t n = 0; seen_cf_get_filter(value, n, &data, &bytes) == SEEN_OK; n++) {
+    for (uint32_t n = 0; seen_cf_get_filter(body, n, &data, &bytes) == SEEN_OK; n++) {
         RM_SaveUnsigned(io, bytes / i.bucket_size);
         RM_SaveStringBuffer(io, data, bytes);
     }
 }
 
-/* The fields as the header of a dump, which seen_cf_load checks. */
 static void pack(uint8_t *p, uint64_t v, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         p[i] = (uint8_t)(v >> (8 * i));
 }
 
-static void *compat_load(rm_io *io, int encver)
+/* Reads the fields into the header of a dump, which seen_cf_load checks. */
+static bool load_header(rm_io *io, uint8_t header[SEEN_CF_HEADER])
 {
-    if (encver != 4)
-        return NULL;
     uint64_t filters = RM_LoadUnsigned(io), buckets = RM_LoadUnsigned(io);
     uint64_t items = RM_LoadUnsigned(io), deletes = RM_LoadUnsigned(io);
     uint64_t bucket_size = RM_LoadUnsigned(io), iterations = RM_LoadUnsigned(io);
     uint64_t expansion = RM_LoadUnsigned(io);
     if (RM_IsIOError(io) || bucket_size > UINT16_MAX || iterations > UINT16_MAX ||
         expansion > UINT16_MAX || bucket_size < 1)
-        return NULL;
-    uint8_t header[SEEN_CF_HEADER];
+        return false;
     pack(header, items, 8);
     pack(header + 8, buckets, 8);
     pack(header + 16, deletes, 8);
@@ -256,90 +199,68 @@ static void *compat_load(rm_io *io, int encver)
     pack(header + 32, bucket_size, 2);
     pack(header + 34, iterations, 2);
     pack(header + 36, expansion, 2);
+    return true;
+}
+
+static void *compat_load(rm_io *io, int version)
+{
+    uint8_t header[SEEN_CF_HEADER];
     seen_cf *f = NULL;
+    if (version != 4 || !load_header(io, header))
+        return NULL;
     if (seen_cf_load(header, sizeof header, UINT64_MAX, &server_allocator, &f) !=
         SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         return NULL;
     }
-    uint64_t iter = 1, bytes;
-    const void *place;
-    for (uint32_t n = 0; seen_cf_get_filter(f, n, &place, &bytes) == SEEN_OK; n++) {
-        uint64_t here = RM_LoadUnsigned(io);
+    seen_cf_info info;
+    seen_cf_get_info(f, &info);
+    value_bytes b = compat_bytes(f);
+    bool good = true;
+    for (uint32_t i = 0; i < b.n && good; i++) {
+        uint64_t buckets = RM_LoadUnsigned(io);
         size_t len = 0;
-        char *piece = RM_IsIOError(io) ? NULL : RM_LoadStringBuffer(io, &len);
-        bool good =
-            piece && !RM_IsIOError(io) && len == bytes && here == bytes / bucket_size;
-        iter += bytes;
-        good = good && seen_cf_load_chunk(f, iter, piece, len) == SEEN_OK;
-        RM_Free(piece);
-        if (!good) {
-            seen_cf_free(f);
-            return NULL;
-        }
+        char *read = RM_IsIOError(io) ? NULL : RM_LoadStringBuffer(io, &len);
+        good = read && !RM_IsIOError(io) && len == b.bodies[i].len &&
+               buckets == len / info.bucket_size;
+        if (good)
+            memcpy(b.bodies[i].p, read, len);
+        RM_Free(read);
     }
-    return counted(f, (cf){.compat = f});
+    value_bytes_free(b);
+    if (!good) {
+        seen_cf_free(f);
+        f = NULL;
+    }
+    return value_new(&compat_type, f);
 }
 
-static void compat_aof(rm_io *io, rm_str *key, void *value)
+static value_facts compat_facts(const void *body)
 {
-    value_bytes_aof(io, key, "CF.LOADCHUNK", cf_bytes((cf){.compat = value}));
-}
-static void compat_digest(rm_digest *md, void *value)
-{
-    value_bytes_digest(md, cf_bytes((cf){.compat = value}));
+    seen_cf_info i;
+    seen_cf_get_info(body, &i);
+    return summed((cf){.compat = (seen_cf *)body}, i.bytes);
 }
 
-static size_t compat_usage(const void *value)
-{
-    return cf_get_facts((cf){.compat = (seen_cf *)value}).bytes;
-}
-
-static void compat_free(void *value)
-{
-    free_counted((cf){.compat = value});
-}
-
-static size_t compat_effort(rm_str *key, const void *value)
-{
-    return free_effort(compat_usage(value));
-}
-
-static void *compat_copy(rm_str *from, rm_str *to, const void *value)
+static void *compat_copy(const void *body)
 {
     seen_cf *f = NULL;
-    if (seen_cf_copy(value, &server_allocator, &f) != SEEN_OK)
-        return NULL;
-    return counted(f, (cf){.compat = f});
+    return seen_cf_copy(body, &server_allocator, &f) == SEEN_OK ? f : NULL;
 }
-
-/* ---- registration ------------------------------------------------------------ */
-
-int cf_types(rm_ctx *ctx)
+static void compat_free(void *body)
 {
-    rm_methods fast = {
-        .version = 3,
-        .rdb_load = fast_load,
-        .rdb_save = fast_save,
-        .aof_rewrite = fast_aof,
-        .mem_usage = fast_usage,
-        .digest = fast_digest,
-        .free = fast_free,
-        .free_effort = fast_effort,
-        .copy = fast_copy,
-    };
-    rm_methods compat = {
-        .version = 3,
-        .rdb_load = compat_load,
-        .rdb_save = compat_save,
-        .aof_rewrite = compat_aof,
-        .mem_usage = compat_usage,
-        .digest = compat_digest,
-        .free = compat_free,
-        .free_effort = compat_effort,
-        .copy = compat_copy,
-    };
-    fast_type = RM_CreateDataType(ctx, "seencucko", 1, &fast);
-    compat_type = RM_CreateDataType(ctx, "MBbloomCF", 4, &compat);
-    return fast_type && compat_type ? RM_OK : RM_ERR;
+    seen_cf_free(body);
 }
+
+static value_type compat_type = {
+    .name = "MBbloomCF",
+    .version = 4,
+    .family = &cuckoo_family,
+    .load = compat_load,
+    .save = compat_save,
+    .load_command = "CF.LOADCHUNK",
+    .bytes = compat_bytes,
+    .facts = compat_facts,
+    .copy = compat_copy,
+    .free = compat_free,
+};

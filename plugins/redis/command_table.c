@@ -1,6 +1,6 @@
 /* command_table.c - the commands as data. */
 #include "command_table.h"
-#include "bf_commands.h"
+#include "commands.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ static const struct row {
      "Tells for each item whether it was added; 0 if there is no filter"},
     {"BF.HAS", bf_has, READ, -3, a_items, "0.1.0", "O(items * layers)",
      "As BF.MEXISTS, but an error if there is no filter"},
-    {"BF.INFO", bf_info_command, READ, -2, a_bf_info, "0.1.0", "O(layers)",
+    {"BF.INFO", bf_info, READ, -2, a_bf_info, "0.1.0", "O(layers)",
      "Describes a Bloom filter"},
     {"BF.CARD", bf_card, READ, 2, a_key, "0.1.0", "O(layers)",
      "Counts the items that were new when they were added"},
@@ -177,7 +177,7 @@ static const struct row {
      "Takes one occurrence of an item out of a cuckoo filter"},
     {"CF.COMPACT", cf_compact, "write", 2, a_key, "0.1.0", "O(bytes of the filter)",
      "Moves items to elder sub-filters and drops empty ones"},
-    {"CF.INFO", cf_info_command, READ, 2, a_key, "0.1.0", "O(filters)",
+    {"CF.INFO", cf_info, READ, 2, a_key, "0.1.0", "O(filters)",
      "Describes a cuckoo filter"},
     {"CF.SCANDUMP", cf_scandump, READ_SLOW, 3, a_iter, "0.1.0", "O(bytes sent)",
      "Sends the next piece of a filter's bytes"},

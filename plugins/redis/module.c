@@ -12,10 +12,14 @@
 #define MODULE_VERSION                                                                 \
     (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
 
+/* Everything that keys can hold. */
+static value_family *const families[] = {&bloom_family, &cuckoo_family};
+enum { FAMILIES = sizeof families / sizeof *families };
+
 static void info(rm_info *i, int for_crash_report)
 {
-    bf_info(i);
-    cf_info(i);
+    for (size_t n = 0; n < FAMILIES; n++)
+        value_family_info(i, families[n]);
 }
 
 /* Redis looks for this name; Valkey tries its own first and then this one. */
@@ -36,8 +40,10 @@ int RedisModule_OnLoad(void *ctx, void **argv, int argc)
     }
     RM_SetModuleAttribs(ctx, "bf", MODULE_VERSION, 1);
     RM_SetModuleOptions(ctx, RM_HANDLE_IO_ERRORS);
-    if (bf_types(ctx) != RM_OK || cf_types(ctx) != RM_OK ||
-        commands_register(ctx) != RM_OK)
+    for (size_t n = 0; n < FAMILIES; n++)
+        if (value_family_register(ctx, families[n]) != RM_OK)
+            return RM_ERR;
+    if (commands_register(ctx) != RM_OK)
         return RM_ERR;
     RM_RegisterInfoFunc(ctx, info);
     return settings_load(ctx, (rm_str **)argv, argc);

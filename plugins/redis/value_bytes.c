@@ -1,4 +1,4 @@
-/* value_bytes.c - headers and bodies of filters to the server, piece by piece. */
+/* value_bytes.c - moves headers and bodies between values and the server in pieces. */
 #include "value_bytes.h"
 #include "foreign/redisbloom.h"
 #include <string.h>
@@ -86,6 +86,16 @@ void value_bytes_digest(rm_digest *md, value_bytes b)
     value_bytes_free(b);
 }
 
+/* The body that holds byte *AT of all bodies taken as one string; *AT becomes the
+ * offset in it. B->n if there is none. */
+static uint32_t body_of(const value_bytes *b, uint64_t *at)
+{
+    uint32_t i = 0;
+    while (i < b->n && *at >= b->bodies[i].len)
+        *at -= b->bodies[i++].len;
+    return i;
+}
+
 bool value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t *len,
                     uint64_t *next)
 {
@@ -94,14 +104,26 @@ bool value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t 
     *next = 1;
     if (!iter)
         return true;
-    uint64_t skip = iter - 1;
-    uint32_t i = 0;
-    while (i < b->n && skip >= b->bodies[i].len)
-        skip -= b->bodies[i++].len;
-    piece x = {.body = i, .at = skip};
-    bool more = i < b->n && next_piece(b, SEEN_REDIS_CHUNK, &x);
+    piece x = {.at = iter - 1};
+    x.body = body_of(b, &x.at);
+    bool at_end = x.body == b->n && !x.at;
+    bool more = x.body < b->n && next_piece(b, SEEN_REDIS_CHUNK, &x);
     *p = more ? x.p : "";
     *len = more ? x.len : 0;
     *next = more ? iter + x.len : 0;
-    return more || !skip;
+    return more || at_end;
+}
+
+int value_bytes_put(const value_bytes *b, uint64_t iter, const void *data, size_t len)
+{
+    if (iter < 1 || iter - 1 < len)
+        return SEEN_ERANGE;
+    uint64_t at = iter - 1 - len;
+    uint32_t i = body_of(b, &at);
+    if (i == b->n)
+        return SEEN_ERANGE;
+    if (len > b->bodies[i].len - at)
+        return SEEN_ETOOBIG;
+    memcpy(b->bodies[i].p + at, data, len);
+    return SEEN_OK;
 }

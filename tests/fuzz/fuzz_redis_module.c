@@ -116,8 +116,14 @@ static rm_type *create(rm_ctx *ctx, const char *name, int encver, rm_methods *m)
     abort();
 }
 
+static int set_value(rm_key *key, rm_type *t, void *v)
+{
+    return RM_OK;
+}
+
 static void start(void)
 {
+    RM_ModuleTypeSetValue = set_value;
     RM_TryAlloc = alloc;
     RM_TryCalloc = zeroed;
     RM_Alloc = alloc;
@@ -134,8 +140,8 @@ static void start(void)
     RM_SaveStringBuffer = save_string;
     RM_GetContextFlags = flags;
     RM_CreateDataType = create;
-    bf_types(NULL);
-    cf_types(NULL);
+    value_family_register(NULL, &bloom_family);
+    value_family_register(NULL, &cuckoo_family);
 }
 
 static uint64_t most(void *ctx)
@@ -181,7 +187,7 @@ static void use_cf(cf v)
         for (int i = 0; i < 3; i++)
             seen_cf_add(v.compat, keys[i].data, keys[i].len, 40);
         seen_cf_del(v.compat, "a", 1);
-        if (cf_get_facts(v).bytes < 1 << 20)
+        if (cf_get_facts(v).size < 1 << 20)
             seen_cf_compact(v.compat);
     }
     cf_get_facts(v);
@@ -193,10 +199,11 @@ static void rdb(int which, rm_io *io)
         type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
     if (!v)
         return;
+    value_key k = {.value = v};
     if (which <= BF_COMPAT)
-        use_bf(which ? (bf){.compat = v} : (bf){.fast = v});
+        use_bf(bf_of(&k));
     else if (which <= CF_COMPAT)
-        use_cf(which == CF_COMPAT ? (cf){.compat = v} : (cf){.fast = v});
+        use_cf(cf_of(&k));
     type[which].rdb_save(io, v);
     type[which].mem_usage(v);
     void *copy = type[which].copy ? type[which].copy(NULL, NULL, v) : NULL;
@@ -205,43 +212,43 @@ static void rdb(int which, rm_io *io)
     type[which].free(v);
 }
 
+/* LOADCHUNK after LOADCHUNK into V, and SCANDUMP with the same iterators. */
+static void chunks_into(rm_io *io, value *v)
+{
+    while (!io->bad) {
+        uint64_t iter = load_unsigned(io);
+        size_t len;
+        char *p = load_string(io, &len);
+        value_bytes bytes = value_to_bytes(v);
+        if (p && value_bytes_put(&bytes, iter, p, len) == SEEN_OK &&
+            v->type->family == &cuckoo_family)
+            cuckoo_loaded(v->body, iter - 1);
+        const char *data;
+        uint64_t next;
+        value_bytes_at(&bytes, iter, &data, &len, &next);
+        value_bytes_free(bytes);
+        free(p);
+    }
+}
+
 static void chunks(int which, rm_io *io)
 {
     size_t len;
     char *p = load_string(io, &len);
-    if (!p)
-        return;
-    if (which < 2) {
-        bloom *b = NULL;
-        if (bloom_load(p, len, MOST / 8, &b) == SEEN_OK) {
-            while (!io->bad) {
-                free(p);
-                uint64_t iter = load_unsigned(io);
-                p = load_string(io, &len);
-                if (p)
-                    bloom_load_chunk(b, iter, p, len);
-                const char *data;
-                uint64_t next;
-                value_bytes bytes = bf_bytes((bf){.fast = b});
-                value_bytes_at(&bytes, iter, &data, &len, &next);
-                value_bytes_free(bytes);
-            }
-            use_bf((bf){.fast = b});
-            bloom_free(b);
-        }
-    } else {
-        cuckoo *c = NULL;
-        if (cuckoo_load(p, len, MOST / 8, &c) == SEEN_OK) {
-            while (!io->bad) {
-                free(p);
-                uint64_t iter = load_unsigned(io);
-                p = load_string(io, &len);
-                if (p)
-                    cuckoo_load_chunk(c, iter, p, len);
-            }
-            use_cf((cf){.fast = c});
-            cuckoo_free(c);
-        }
+    bf b = {0};
+    cf c = {0};
+    if (p && which < 2 && bloom_load(p, len, MOST / 8, &b.fast) == SEEN_OK) {
+        value_key k = {0};
+        bf_put(&k, b);
+        chunks_into(io, k.value);
+        use_bf(b);
+        type[BF_FAST].free(k.value);
+    } else if (p && which >= 2 && cuckoo_load(p, len, MOST / 8, &c.fast) == SEEN_OK) {
+        value_key k = {0};
+        cf_put(&k, c);
+        chunks_into(io, k.value);
+        use_cf(c);
+        type[CF_FAST].free(k.value);
     }
     free(p);
 }

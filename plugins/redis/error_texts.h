@@ -1,6 +1,6 @@
-/* words.h - what the commands say, letter by letter as clients know it. */
-#ifndef SEEN_REDIS_WORDS_H
-#define SEEN_REDIS_WORDS_H
+/* error_texts.h - what the commands say, letter by letter as clients know it. */
+#ifndef SEEN_REDIS_ERROR_TEXTS_H
+#define SEEN_REDIS_ERROR_TEXTS_H
 
 #define SAY_WRONGTYPE                                                                  \
     "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -53,14 +53,14 @@
     "window"
 
 #define SAY_BAD_PIECES "ERR pieces must be in the range [2, 1024]"
-#define SAY_PART_FAST "ERR pieces need the fast layout and no window"
-#define SAY_PART_NAME                                                                  \
+#define SAY_PIECE_FAST "ERR pieces need the fast layout and no window"
+#define SAY_PIECE_NAME                                                                  \
     "ERR this name cannot have pieces in its slot: avoid { and }, or use a {tag}"
-#define SAY_PART_SIZE "ERR too few pieces: each must be smaller than 480 MB"
-#define SAY_PART_LOST "ERR a piece of this filter is missing: it was deleted or evicted"
-#define SAY_PART_AGAIN                                                                 \
+#define SAY_PIECE_SIZE "ERR too few pieces: each must be smaller than 480 MB"
+#define SAY_PIECE_LOST "ERR a piece of this filter is missing: it was deleted or evicted"
+#define SAY_PIECE_AGAIN                                                                 \
     "TRYAGAIN a piece of this filter is not here: its slot moves, or it is lost"
-#define SAY_PART_NO                                                                    \
+#define SAY_PIECE_NO                                                                    \
     "ERR not for a filter in pieces: use its pieces, or BF.DROP to delete it"
 
 /* CF.* */

@@ -1,7 +1,7 @@
-/* bf_parts.c - a filter over several keys of one slot. */
-#include "bf_parts.h"
+/* bf_pieces.c - a filter over several keys of one slot. */
+#include "bf_pieces.h"
 #include "settings.h"
-#include "words.h"
+#include "error_texts.h"
 #include <endian.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,29 +13,29 @@
 
 static const char *lost(rm_ctx *ctx)
 {
-    return RM_GetContextFlags(ctx) & RM_FLAG_CLUSTER ? SAY_PART_AGAIN : SAY_PART_LOST;
+    return RM_GetContextFlags(ctx) & RM_FLAG_CLUSTER ? SAY_PIECE_AGAIN : SAY_PIECE_LOST;
 }
 
 /* ---- keys of pieces ---------------------------------------------------------- */
 
-static rm_str *part_name(rm_ctx *ctx, const bf_parts *p, uint32_t i)
+static rm_str *piece_name(rm_ctx *ctx, const bf_pieces *p, uint32_t i)
 {
     char name[1200];
     int n = snprintf(name, sizeof name, "%s%u", p->prefix, i);
     return RM_CreateString(ctx, name, (size_t)n);
 }
 
-static bf_key part_open(rm_ctx *ctx, const bf_parts *p, uint32_t i, int mode)
+static value_key piece_open(rm_ctx *ctx, const bf_pieces *p, uint32_t i, int mode)
 {
-    rm_str *name = part_name(ctx, p, i);
-    bf_key k = bf_open(ctx, name, mode);
+    rm_str *name = piece_name(ctx, p, i);
+    value_key k = bf_open(ctx, name, mode);
     RM_FreeString(ctx, name);
     return k;
 }
 
 /* The prefix puts the pieces into the slot of NAME: by its own {tag}, or by NAME as the
  * tag. NULL if neither can be. */
-static bf_parts *parts_new(const char *name, size_t len, uint32_t n)
+static bf_pieces *pieces_new(const char *name, size_t len, uint32_t n)
 {
     const char *open = memchr(name, '{', len);
     const char *close = open ? memchr(open, '}', len - (size_t)(open - name)) : NULL;
@@ -43,34 +43,34 @@ static bf_parts *parts_new(const char *name, size_t len, uint32_t n)
     if (!len || len > 1000 || memchr(name, 0, len) ||
         (!tagged && memchr(name, '}', len)) || (!tagged && open))
         return NULL;
-    bf_parts *p = RM_Calloc(1, sizeof *p + len + 16);
+    bf_pieces *p = RM_Calloc(1, sizeof *p + len + 16);
     p->n = n;
     sprintf(p->prefix, tagged ? "%.*s/" : "{%.*s}/", (int)len, name);
     return p;
 }
 
-void parts_free(bf_parts *p)
+void pieces_free(bf_pieces *p)
 {
     RM_Free(p);
 }
 
-void parts_unlink(rm_ctx *ctx, const bf_parts *p)
+void pieces_unlink(rm_ctx *ctx, const bf_pieces *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
-        bf_key k = part_open(ctx, p, i, RM_READ | RM_WRITE);
-        if (k.state == BF_FOUND && k.value.fast)
+        value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
+        if (bf_of(&k).fast)
             RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
-        bf_close(&k);
+        value_close(&k);
     }
 }
 
-const char *parts_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_parts **out)
+const char *pieces_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_pieces **out)
 {
     size_t len;
     const char *text = RM_StringPtrLen(name, &len);
-    bf_parts *p = parts_new(text, len, o->pieces);
+    bf_pieces *p = pieces_new(text, len, o->pieces);
     if (!p)
-        return SAY_PART_NAME;
+        return SAY_PIECE_NAME;
     p->seed = o->spec.seed;
     p->capacity = o->spec.capacity;
     bloom_spec each = o->spec;
@@ -80,30 +80,30 @@ const char *parts_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_parts 
     bloom_layer l;
     const char *bad = NULL;
     if (!bloom_shape_first(&each, &l) || l.bytes > MOST_BYTES)
-        bad = SAY_PART_SIZE;
+        bad = SAY_PIECE_SIZE;
     else if (l.bytes * o->pieces > memory_limit(ctx))
         bad = SAY_OVER_LIMIT;
     bloom_limit lim = limit_for(ctx);
     uint32_t n = p->n, i = 0;
     for (; i < n && !bad; i++) {
-        bf_key k = part_open(ctx, p, i, RM_READ | RM_WRITE);
+        value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
         bf made = {0};
-        if (k.state == BF_WRONG)
+        if (k.state == KEY_WRONG)
             bad = SAY_WRONGTYPE;
         else if (bloom_new(&each, o->born, &lim, &made.fast) != BLOOM_OK)
             bad = SAY_NO_MEMORY;
         else {
             /* What an older filter of this name left behind. */
-            if (k.state == BF_FOUND)
+            if (k.state == KEY_FOUND)
                 RM_DeleteKey(k.key);
-            bf_set(&k, made);
+            bf_put(&k, made);
         }
-        bf_close(&k);
+        value_close(&k);
     }
     if (bad) {
         p->n = i ? i - 1 : 0; /* those that were made */
-        parts_unlink(ctx, p);
-        parts_free(p);
+        pieces_unlink(ctx, p);
+        pieces_free(p);
         return bad;
     }
     *out = p;
@@ -120,7 +120,7 @@ typedef struct sorted {
     bool *answer;
 } sorted;
 
-static sorted sort_items(const bf_parts *p, const seen_key *keys, size_t n)
+static sorted sort_items(const bf_pieces *p, const seen_key *keys, size_t n)
 {
     sorted s = {RM_Alloc(n * sizeof *s.at), RM_Calloc(p->n + 2, sizeof *s.first),
                 RM_Alloc(n * sizeof *s.keys), RM_Alloc(n)};
@@ -152,45 +152,43 @@ static void sorted_free(sorted *s)
 }
 
 /* Whether every piece that has items is here: nothing is added before that is known. */
-static bool all_here(rm_ctx *ctx, const bf_parts *p, const sorted *s)
+static bool all_here(rm_ctx *ctx, const bf_pieces *p, const sorted *s)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         if (s->first[i] == s->first[i + 1])
             continue;
-        bf_key k = part_open(ctx, p, i, RM_READ);
-        bool here = k.state == BF_FOUND && k.value.fast;
-        bf_close(&k);
+        value_key k = piece_open(ctx, p, i, RM_READ);
+        bool here = bf_of(&k).fast;
+        value_close(&k);
         if (!here)
             return false;
     }
     return true;
 }
 
-static uint64_t part_limit(void *ctx)
+static uint64_t piece_limit(void *ctx)
 {
     uint64_t all = memory_limit(ctx);
     return all < MOST_BYTES || all == UINT64_MAX ? all : MOST_BYTES;
 }
 
-const char *parts_add(rm_ctx *ctx, const bf_parts *p, const seen_key *keys, size_t n,
-                      bool *fresh, bool *taken, bool *changed)
+const char *pieces_add(rm_ctx *ctx, const bf_pieces *p, const seen_key *keys, size_t n,
+                       bool *fresh, bool *taken, bool *changed)
 {
     sorted s = sort_items(p, keys, n);
     const char *bad = all_here(ctx, p, &s) ? NULL : lost(ctx);
-    bloom_limit lim = {part_limit, ctx};
+    bloom_limit lim = {piece_limit, ctx};
     memset(taken, 0, n);
     for (uint32_t i = 0; i < p->n && !bad; i++) {
         uint32_t from = s.first[i], m = s.first[i + 1] - from;
         if (!m)
             continue;
-        bf_key k = part_open(ctx, p, i, RM_READ | RM_WRITE);
-        bf_facts before = bf_get_facts(k.value), after;
+        value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
         int why = BLOOM_OK;
-        size_t done = bloom_add_many(k.value.fast, s.keys + from, m, 0, &lim,
+        size_t done = bloom_add_many(bf_of(&k).fast, s.keys + from, m, 0, &lim,
                                      s.answer + from, changed, &why);
-        after = bf_get_facts(k.value);
-        bf_account(&before, &after);
-        bf_close(&k);
+        value_recount(k.value);
+        value_close(&k);
         for (size_t j = 0; j < done; j++) {
             taken[s.at[from + j]] = true;
             fresh[s.at[from + j]] = s.answer[from + j];
@@ -204,8 +202,8 @@ const char *parts_add(rm_ctx *ctx, const bf_parts *p, const seen_key *keys, size
     return bad;
 }
 
-const char *parts_has(rm_ctx *ctx, const bf_parts *p, const seen_key *keys, size_t n,
-                      bool *found)
+const char *pieces_has(rm_ctx *ctx, const bf_pieces *p, const seen_key *keys, size_t n,
+                       bool *found)
 {
     sorted s = sort_items(p, keys, n);
     const char *bad = NULL;
@@ -213,12 +211,12 @@ const char *parts_has(rm_ctx *ctx, const bf_parts *p, const seen_key *keys, size
         uint32_t from = s.first[i], m = s.first[i + 1] - from;
         if (!m)
             continue;
-        bf_key k = part_open(ctx, p, i, RM_READ);
-        if (k.state == BF_FOUND && k.value.fast)
-            bloom_has_many(k.value.fast, s.keys + from, m, 0, s.answer + from);
+        value_key k = piece_open(ctx, p, i, RM_READ);
+        if (bf_of(&k).fast)
+            bloom_has_many(bf_of(&k).fast, s.keys + from, m, 0, s.answer + from);
         else
             bad = lost(ctx);
-        bf_close(&k);
+        value_close(&k);
         for (uint32_t j = 0; j < m; j++)
             found[s.at[from + j]] = s.answer[from + j];
     }
@@ -226,22 +224,21 @@ const char *parts_has(rm_ctx *ctx, const bf_parts *p, const seen_key *keys, size
     return bad;
 }
 
-const char *parts_facts(rm_ctx *ctx, const bf_parts *p, bf_facts *out)
+const char *pieces_facts(rm_ctx *ctx, const bf_pieces *p, bf_facts *out)
 {
     *out = (bf_facts){0};
     for (uint32_t i = 0; i < p->n; i++) {
-        bf_key k = part_open(ctx, p, i, RM_READ);
-        if (k.state != BF_FOUND || !k.value.fast) {
-            bf_close(&k);
+        value_key k = piece_open(ctx, p, i, RM_READ);
+        if (!bf_of(&k).fast) {
+            value_close(&k);
             return lost(ctx);
         }
-        bf_facts f = bf_get_facts(k.value);
-        bf_close(&k);
+        bf_facts f = bf_get_facts(bf_of(&k));
+        value_close(&k);
         out->capacity += f.capacity;
         out->size += f.size;
         out->layers += f.layers;
         out->items += f.items;
-        out->bytes += f.bytes;
         out->error = f.error;
         out->expansion = f.expansion;
         out->fixed = f.fixed;
@@ -253,12 +250,12 @@ const char *parts_facts(rm_ctx *ctx, const bf_parts *p, bf_facts *out)
 
 enum { FIXED = 32, SUM = 8 };
 
-bool parts_is_header(const void *bytes, size_t len)
+bool pieces_is_header(const void *bytes, size_t len)
 {
     return len >= 8 && !memcmp(bytes, MAGIC, 8);
 }
 
-size_t parts_bytes(const bf_parts *p, void *buf, size_t size)
+size_t pieces_bytes(const bf_pieces *p, void *buf, size_t size)
 {
     size_t name = strlen(p->prefix), need = FIXED + name + SUM;
     if (size < need)
@@ -273,19 +270,19 @@ size_t parts_bytes(const bf_parts *p, void *buf, size_t size)
     return need;
 }
 
-bf_parts *parts_load(const void *bytes, size_t len)
+bf_pieces *pieces_load(const void *bytes, size_t len)
 {
     const uint8_t *b = bytes;
     uint64_t v[3], sum;
-    if (!parts_is_header(bytes, len) || len < FIXED + 2 + SUM || len > 1100)
+    if (!pieces_is_header(bytes, len) || len < FIXED + 2 + SUM || len > 1100)
         return NULL;
     memcpy(&sum, b + len - SUM, 8);
     memcpy(v, b + 8, sizeof v);
     size_t name = len - FIXED - SUM;
     if (le64toh(sum) != seen_hash_seeded(0, bytes, len - SUM) || le64toh(v[0]) < 2 ||
-        le64toh(v[0]) > MAX_PARTS || memchr(b + FIXED, 0, name))
+        le64toh(v[0]) > MAX_PIECES || memchr(b + FIXED, 0, name))
         return NULL;
-    bf_parts *p = RM_Calloc(1, sizeof *p + name + 1);
+    bf_pieces *p = RM_Calloc(1, sizeof *p + name + 1);
     p->n = (uint32_t)le64toh(v[0]);
     p->seed = le64toh(v[1]);
     p->capacity = le64toh(v[2]);
