@@ -1,4 +1,4 @@
-/* buf.h - bytes that grow; memory or death. */
+/* buf.h - a buffer that grows; running out of memory ends the program. */
 #ifndef CRAWL_BUF_H
 #define CRAWL_BUF_H
 
@@ -41,7 +41,7 @@ static inline void buf_text(buf *b, const char *s)
     buf_add(b, s, strlen(s));
 }
 
-/* Seven bits a byte, low ones first; the high bit says that more follow. */
+/* Seven bits per byte, low ones first; a set high bit means that more follow. */
 static inline void buf_varint(buf *b, uint64_t n)
 {
     char *o = buf_room(b, 10);

@@ -23,11 +23,17 @@ $(BUILD)/seen-crawl: $(CRAWL_OBJ) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 ALL += $(BUILD)/seen-crawl
 INSTALL_BIN += $(BUILD)/seen-crawl
 
+# The man page comes out of the table of options; cli/build.mk installs build/man.
+ALL += $(BUILD)/man/seen-crawl.1
+$(BUILD)/man/seen-crawl.1: $(BUILD)/seen-crawl
+	@mkdir -p $(@D)
+	@$< --help-man >$@
+
 # Parts of the crawler, each on its own.
 $(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
-TESTS += $(BUILD)/tests/crawl/parts.t $(BUILD)/tests/crawl/names.t
+TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

@@ -11,14 +11,16 @@ typedef struct words {
     size_t n;
 } words;
 
+/* What the crawl's folder is for. */
+enum run { RUN_NEW, RUN_RESUME, RUN_LIST };
 enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
 enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 
 typedef struct config {
     words seeds;
-    words saved;     /* seeds of the crawl that goes on */
+    words saved;     /* seeds of the crawl that is resumed */
     const char *dir; /* NULL: a temporary one */
-    bool resume, list;
+    int run;         /* enum run */
     /* scope */
     int scope; /* enum scope_kind */
     words hosts, include, exclude;
@@ -55,11 +57,11 @@ typedef struct config {
     unsigned wait_replicas;
 } config;
 
-/* Reads the command line; prints help or dies itself. With --resume the options saved
- * in DIR come first, so that those given now win. */
+/* Reads the command line; prints help or dies itself. With --resume the options kept in
+ * DIR come first, so that those given now win. */
 void config_read(config *c, int argc, char **argv);
 
-/* Saves the options in c->dir for a later --resume; dies if it cannot. */
+/* Keeps the options in c->dir for a later --resume; dies if it cannot. */
 void config_save(const config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* crawl_main.c - seen crawl: puts the parts together, and takes them apart. */
+/* crawl_main.c - seen crawl: sets up the parts, runs them, takes them down. */
 #include "crawler.h"
 #include "seen.h"
 
@@ -36,7 +36,7 @@ static int to_ascii(const char *text, size_t len, char *out, size_t room)
     return rc;
 }
 
-/* Every connection is a descriptor, and both engines keep as many for later. */
+/* Every connection is a descriptor, and both engines keep as many for reuse. */
 static void raise_limit(unsigned connections)
 {
     struct rlimit r;
@@ -48,7 +48,7 @@ static void raise_limit(unsigned connections)
     }
 }
 
-/* The folder of a crawl that nobody wants to resume; it goes also if that fails. */
+/* The folder of a crawl without --dir; removed even if the crawl fails. */
 static char made[4096];
 
 static void remove_made(void)
@@ -66,12 +66,12 @@ static const char *make_dir(const config *c, bool *temporary)
 {
     *temporary = false;
     if (c->dir) {
-        if (!c->resume && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
+        if (c->run == RUN_NEW && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
             kit_die("%s: %s", c->dir, strerror(errno));
         char options[4096];
         snprintf(options, sizeof options, "%s/options", c->dir);
-        if (!c->resume && access(options, F_OK) == 0)
-            kit_die("%s holds a crawl already: --resume goes on with it", c->dir);
+        if (c->run == RUN_NEW && access(options, F_OK) == 0)
+            kit_die("%s already holds a crawl: resume it with --resume %s", c->dir, c->dir);
         return c->dir;
     }
     const char *tmp = getenv("TMPDIR");
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     kit_say_name("seen crawl");
     config_read(&conf, argc, argv);
     url_idna = to_ascii;
-    if (conf.list) {
+    if (conf.run == RUN_LIST) {
         list_pages(&conf);
         return 0;
     }
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 
     bool temporary;
     const char *dir = make_dir(&conf, &temporary);
-    c.c = &conf;
+    c.conf = &conf;
     c.stop = &stop;
     c.random = seen_random_seed() | 1;
     c.now = loop_now();
@@ -113,22 +113,21 @@ int main(int argc, char **argv)
     c.curl = engine_curl(&conf, c.loop);
     if (conf.engine != ENGINE_CURL && !conf.proxy)
         c.plain = engine_plain(&conf, c.loop);
+    bool again = conf.run == RUN_RESUME;
     if (conf.redis)
         store_redis_open(&c);
     else {
-        /* Options and seeds first: whatever happens from here on, --resume knows them.
-         */
+        /* Options and seeds first: from here on, --resume knows them. */
         if (!temporary)
             config_save(&conf);
-        store_log_open(&c, dir, conf.resume);
+        store_log_open(&c, dir, again);
     }
-    if (temporary) /* the log lives on without its name, and goes when we go */
+    if (temporary) /* the log stays open without a name until we exit */
         remove_made();
-    bool again = conf.resume;
     report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
-    /* A crawl that was killed before its first commit has only its options. */
+    /* A crawl killed before its first commit has nothing but its options. */
     if (!again || c.seen_count(&c) == 0) {
-        answer_seeds(&c, again ? &conf.saved : &conf.seeds);
+        seeds_queue(&c, again ? &conf.saved : &conf.seeds);
         c.store->commit(&c, true);
     }
     crawler_run(&c);

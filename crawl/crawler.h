@@ -1,9 +1,10 @@
-/* crawler.h - the crawler's parts, and how they meet.
+/* crawler.h - the crawler's parts, and how they fit together.
  *
- *   store     where addresses wait and are remembered: the log, or Redis
- *   schedule  which host may be asked now (schedule.c)
- *   engine    brings the answer (fetch.h)
- *   answer    reads it: robots.txt, redirects, links, failures (answer.c)
+ *   store      where addresses wait and are remembered: the log, or Redis
+ *   schedule   which host may be asked now (schedule.c)
+ *   engine     brings the answer (fetch.h)
+ *   on_answer  reads it: robots.txt, redirects, links (on_answer.c)
+ *   retry      whether and when to ask again after a failure (retry.c)
  *
  * One thread, one loop. */
 #ifndef CRAWL_CRAWLER_H
@@ -32,21 +33,23 @@ typedef struct found {
     size_t count, room;
 } found;
 
+/* found.c */
 void found_add(found *l, const url *u);
 void found_ready(found *l); /* the urls' texts point into TEXT from here on */
+void found_clear(found *l);
 
 typedef struct crawler crawler;
 
-/* Where addresses wait. */
+/* Where addresses wait and are remembered. */
 typedef struct store {
-    /* G is done: remembers it and those of L that were not seen before; J is NULL for
-     * seeds and other addresses that no page brought. */
+    /* Records that G is done and adds the addresses in L that were not seen before. J
+     * is NULL for seeds and other addresses that no page brought. */
     void (*done)(crawler *c, job *j, group *g, found *l);
     job *(*next)(crawler *c, host *h); /* from H's queue, or NULL */
     uint64_t (*queued)(const host *h);
     void (*commit)(crawler *c, bool sync);
     size_t (*pending)(crawler *c);
-    void (*refill)(crawler *c);        /* more work from elsewhere, if any */
+    void (*refill)(crawler *c);        /* gets more work from elsewhere, if any */
     bool (*finished)(crawler *c);      /* nothing waits here: is that the end? */
     void (*idle)(crawler *c, host *h); /* H has nothing left and nothing in flight */
     const char *(*referrer)(crawler *c, job *j); /* valid until the next call */
@@ -54,20 +57,20 @@ typedef struct store {
 } store;
 
 struct crawler {
-    config *c;
+    config *conf;
     const store *store;
     void *store_state;
     uint64_t (*seen_count)(crawler *c), (*seen_bytes)(crawler *c),
         (*disk_bytes)(crawler *c);
     double (*seen_lost)(crawler *c);
-    const uint64_t *(*outputs)(crawler *c); /* their sizes when a crawl goes on */
+    const uint64_t *(*outputs)(crawler *c); /* their sizes when a crawl is resumed */
     scope *scope;
     hosts hosts;
     spill *spill;
     report report;
     int loop;
     engine *curl, *plain;
-    stats s;
+    stats stats;
     page page;
     buf utf8, link; /* of pages in another encoding */
     found found;
@@ -91,11 +94,17 @@ double crawler_jitter(crawler *c); /* 0.5 to 1.5 */
 job *job_new(crawler *c, const char *text, size_t len);
 void job_drop(crawler *c, job *j);
 
-/* answer.c */
-void answer_page(fetch *f);
-void answer_robots(fetch *f);
-void answer_without_fetch(crawler *c, job *j, int outcome);
-void answer_seeds(crawler *c, const words *seeds);
+/* Queues the seeds and puts their hosts in scope; dies if one is not a URL (found.c). */
+void seeds_queue(crawler *c, const words *seeds);
+
+/* on_answer.c */
+void on_page_answer(fetch *f);
+void on_robots_answer(fetch *f);
+void finish_unfetched(crawler *c, job *j, int outcome);
+
+/* retry.c: queues J for another attempt, or returns false if it failed for good. */
+bool retry_later(crawler *c, job *j);
+double retry_wait(crawler *c, unsigned attempts); /* seconds before the next one */
 
 /* store_log.c; store_redis.c and its rooms (store_redis.h) */
 void store_log_open(crawler *c, const char *dir, bool resume);

@@ -28,7 +28,7 @@ static void open_growing(growing *g, const char *path, const uint64_t *size)
     g->regular = S_ISREG(st.st_mode);
     if (size && g->regular) {
         if ((uint64_t)st.st_size < *size)
-            kit_die("%s is shorter than the log says: was it changed?", path);
+            kit_die("%s is shorter than the log says: restore it, or begin another crawl", path);
         if (ftruncate(g->fd, (off_t)*size) < 0 || lseek(g->fd, 0, SEEK_END) < 0)
             kit_die("%s: %s", path, strerror(errno));
         g->size = *size;
@@ -68,7 +68,7 @@ static void add_text(growing *g, const char *s)
 
 void report_open(report *r, const config *c, const uint64_t *sizes)
 {
-    r->c = c;
+    r->conf = c;
     open_growing(&r->file[FILE_PAGES], c->out, sizes ? &sizes[FILE_PAGES] : NULL);
     open_growing(&r->file[FILE_LINKS], c->links, sizes ? &sizes[FILE_LINKS] : NULL);
     open_growing(&r->file[FILE_WARC], c->warc, sizes ? &sizes[FILE_WARC] : NULL);
@@ -84,11 +84,11 @@ void report_open(report *r, const config *c, const uint64_t *sizes)
         kit_die("%s: %s", c->bodies, strerror(errno));
 }
 
-/* The name of a page's body: its address as 16 digits, in one of 256 folders. */
+/* The file of a page's body: the hash of its address, in one of 256 folders. */
 static void body_path(const report *r, const url *u, char *out, size_t room)
 {
     uint64_t h = seen_hash_seeded(0, u->text, u->len);
-    snprintf(out, room, "%s/%02x/%016" PRIx64, r->c->bodies, (unsigned)(h >> 56), h);
+    snprintf(out, room, "%s/%02x/%016" PRIx64, r->conf->bodies, (unsigned)(h >> 56), h);
 }
 
 static void write_body(const report *r, const fetch *f)
@@ -141,8 +141,8 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
     const fetch *f = &j->f;
     growing *g = &r->file[FILE_PAGES];
     bool keep = outcome == OUT_OK && f->status > 0 && !f->noindex;
-    bool body = r->c->bodies && keep && f->status == 200 && !f->dropped;
-    if (g->fd >= 0 && r->c->json_lines) {
+    bool body = r->conf->bodies && keep && f->status == 200 && !f->dropped;
+    if (g->fd >= 0 && r->conf->json_lines) {
         char n[160];
         snprintf(n, sizeof n, "{\"status\":%d,\"depth\":%u,\"size\":%" PRIu64,
                  f->status, j->depth, f->size);
@@ -163,7 +163,7 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         if (body) {
             char path[4096];
             body_path(r, &f->u, path, sizeof path);
-            json_field(&line, "body", path + strlen(r->c->bodies) + 1);
+            json_field(&line, "body", path + strlen(r->conf->bodies) + 1);
         }
         buf_text(&line, "}\n");
         growing_add(g, line.p, line.len);
@@ -221,9 +221,8 @@ uint32_t report_number(const report *r)
     return (uint32_t)(r->ends.len / sizeof(page_end)) - 1;
 }
 
-/* Writes file I again from the first page held on, without those that are GONE. The new
- * end is written before the old one is cut off: nothing that is ours is ever missing.
- */
+/* Writes file I again from the first held page on, without those that are GONE. The new
+ * end is written before the old one is cut off, so nothing of ours is ever missing. */
 static void write_again(report *r, int i, const bool *gone)
 {
     growing *g = &r->file[i];
@@ -247,7 +246,7 @@ static void write_again(report *r, int i, const bool *gone)
         kit_die("%s: %s", g->name, strerror(errno));
 }
 
-void report_settle(report *r, const uint32_t *refused, size_t n)
+void report_confirm(report *r, const uint32_t *refused, size_t n)
 {
     bool *gone = kit_alloc(r->ends.len / sizeof(page_end) + 1);
     for (size_t k = 0; k < n; k++)

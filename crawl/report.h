@@ -1,10 +1,10 @@
 /* report.h - what leaves the crawler: pages, links, bodies, archive.
  *
- * Files grow only; their sizes at each commit stand in the log, so that after a crash
- * they are cut back to what the log knows and no line is written twice. A shared crawl
- * has no log: there the pages of the latest flush stay in memory until it is known
- * which of them were this worker's, and the others are taken back. Pipes cannot be
- * cut: pages that were in flight may come twice there. */
+ * Files only grow. Each commit writes their sizes to the log, so that after a crash they
+ * are cut back to what the log knows and no line is written twice. A shared crawl has no
+ * log: there the pages of the latest flush stay in memory until the server has confirmed
+ * which of them are this worker's, and the others are withdrawn. Pipes cannot be cut:
+ * there, pages that were in flight may appear twice. */
 #ifndef CRAWL_REPORT_H
 #define CRAWL_REPORT_H
 
@@ -20,8 +20,8 @@ typedef struct growing {
     int fd; /* -1: not wanted */
     const char *name;
     bool regular;
-    bool held;      /* what was written stays in b until report_settle */
-    uint64_t size;  /* with what waits */
+    bool held;      /* b keeps what was written until report_confirm */
+    uint64_t size;  /* with what is not yet written */
     size_t written; /* of b */
     buf b;
 } growing;
@@ -32,27 +32,27 @@ typedef struct page_end {
 } page_end;
 
 typedef struct report {
-    const config *c;
+    const config *conf;
     growing file[FRONTIER_OUTPUTS];
     void *warc;
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
 } report;
 
-/* Opens the outputs: new, or cut to SIZES when a crawl goes on. Dies on failure. */
+/* Opens the outputs: new, or cut to SIZES when a crawl is resumed. Dies on failure. */
 void report_open(report *r, const config *c, const uint64_t *sizes);
 
 /* One page that is done; REFERRER may be empty. */
 void report_page(report *r, const job *j, const char *referrer, int outcome);
 void report_link(report *r, const url *from, const url *to, unsigned kind);
 
-/* Writes what waits and sets the sizes for the log; with SYNC to the disk. */
+/* Writes what is buffered and sets the sizes for the log; SYNC waits for the disk. */
 void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync);
 
-/* For a shared crawl: the number of the page that was reported last, and the end of a
- * batch of them, of which the N pages REFUSED are taken back. */
+/* For a shared crawl: the number of the page reported last; and the end of a batch of
+ * pages, of which the N pages REFUSED are withdrawn. */
 uint32_t report_number(const report *r);
-void report_settle(report *r, const uint32_t *refused, size_t n);
+void report_confirm(report *r, const uint32_t *refused, size_t n);
 void report_close(report *r);
 
 /* Appends ,"NAME":"S" to a line of JSON. */

@@ -1,4 +1,4 @@
-/* summary.c - what people and programs are told about a crawl. */
+/* summary.c - progress, statistics and --list. */
 #include "crawler.h"
 #include "json.h"
 #include "seen.h"
@@ -10,7 +10,7 @@
 
 static double seconds_of(const crawler *c)
 {
-    double s = (double)(loop_now() - c->s.started) / 1000;
+    double s = (double)(loop_now() - c->stats.started) / 1000;
     return s > 0.001 ? s : 0.001;
 }
 
@@ -18,7 +18,7 @@ void summary_progress(crawler *c, bool last)
 {
     static uint64_t pages;
     static bool shown;
-    if (!c->c->progress)
+    if (!c->conf->progress)
         return;
     char count[32], queue[32], bytes[32];
     if (last) {
@@ -28,17 +28,17 @@ void summary_progress(crawler *c, bool last)
     }
     shown = true;
     fprintf(stderr, "\r\033[K%s pages, %" PRIu64 "/s, %s, %s waiting, %zu hosts",
-            kit_show_count(c->s.pages, count), c->s.pages - pages,
-            kit_show_bytes((double)c->s.bytes, bytes), kit_show_count(c->queued, queue),
+            kit_show_count(c->stats.pages, count), c->stats.pages - pages,
+            kit_show_bytes((double)c->stats.bytes, bytes), kit_show_count(c->queued, queue),
             c->hosts.count);
-    pages = c->s.pages;
+    pages = c->stats.pages;
 }
 
 static void print_json(crawler *c, bool interrupted)
 {
     static const char *const why[] = {NULL, "elsewhere", "pattern", "trap"};
     kit_json j = {.to = stdout};
-    const stats *s = &c->s;
+    const stats *s = &c->stats;
     struct rusage r;
     double t = seconds_of(c);
     getrusage(RUSAGE_SELF, &r);
@@ -91,12 +91,12 @@ static void print_json(crawler *c, bool interrupted)
 
 void summary_print(crawler *c, bool interrupted)
 {
-    const stats *s = &c->s;
+    const stats *s = &c->stats;
     char a[32], b[32], d[32], e[32];
     double t = seconds_of(c);
-    if (c->c->json_stats)
+    if (c->conf->json_stats)
         print_json(c, interrupted);
-    if (c->c->quiet)
+    if (c->conf->quiet)
         return;
     kit_warn("%s pages in %.1f s (%.0f/s), %s from %zu hosts; %s waiting",
              kit_show_count(s->pages, a), t, (double)s->pages / t,
@@ -111,12 +111,12 @@ void summary_print(crawler *c, bool interrupted)
                  kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));
     uint64_t n = c->seen_count(c);
     kit_warn(
-        "%s addresses seen, %s in memory, %s on disk; pages lost to wrong answers: "
+        "%s addresses seen, %s in memory, %s on disk; pages lost to false positives: "
         "%.2g expected",
         kit_show_count(n, a), kit_show_bytes((double)c->seen_bytes(c), b),
         kit_show_bytes((double)c->disk_bytes(c), e), c->seen_lost(c));
-    if (interrupted && c->c->dir && !c->c->redis)
-        kit_warn("stopped; seen crawl --resume %s goes on", c->c->dir);
+    if (interrupted && c->conf->dir && !c->conf->redis)
+        kit_warn("stopped; resume with: seen crawl --resume %s", c->conf->dir);
 }
 
 /* ---- --list ---------------------------------------------------------------------- */

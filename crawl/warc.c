@@ -1,8 +1,8 @@
 /* warc.c - WARC 1.1 records, one gzip member each, as archives keep the web.
  *
  * The request as it was sent and the answer as it came. The engines unpack bodies, so
- * fields that spoke of the wire (Content-Encoding, Transfer-Encoding, Content-Length)
- * are kept under X-Archive-Orig- and a fitting Content-Length is put in. */
+ * fields that describe the transfer (Content-Encoding, Transfer-Encoding,
+ * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added. */
 #include "report.h"
 #include "seen.h"
 
@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 typedef struct archive {
-    const config *c;
+    const config *conf;
     z_stream z;
     buf head, block;
 } archive;
@@ -19,9 +19,9 @@ typedef struct archive {
 void *warc_new(const config *c)
 {
     archive *a = kit_alloc(sizeof *a);
-    a->c = c;
+    a->conf = c;
     if (deflateInit2(&a->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        kit_die("zlib cannot be started");
+        kit_die("cannot start zlib");
     return a;
 }
 
@@ -108,7 +108,7 @@ void warc_begin(void *warc, growing *g)
              "software: seen-crawl/%s\r\nformat: WARC File Format 1.1\r\n"
              "conformsTo: http://iipc.github.io/warc-specifications/specifications/"
              "warc-format/warc-1.1/\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n",
-             seen_version(), a->c->no_robots ? "ignore" : "obey", a->c->user_agent);
+             seen_version(), a->conf->no_robots ? "ignore" : "obey", a->conf->user_agent);
     buf_text(&a->block, text);
     put_record(a, g);
 }

@@ -1,4 +1,4 @@
-/* fetch.c - reads the head of an answer. */
+/* fetch.c - the head of an answer: the fields that a crawler needs. */
 #include "fetch.h"
 #include "page/page.h"
 
@@ -85,7 +85,7 @@ static void read_type(const char *p, size_t len, char out[64])
 
 void fetch_read_head(fetch *f, const char *product)
 {
-    /* A head of several answers (redirects, 1xx): only the last one speaks. */
+    /* A head may hold several answers (redirects, 1xx): only the last one counts. */
     buf head = f->head;
     for (size_t i = 0; i + 5 < head.len;) {
         const char *end = memchr(head.p + i, '\n', head.len - i);

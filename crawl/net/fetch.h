@@ -1,8 +1,8 @@
-/* fetch.h - one request and its answer, whoever brings it.
+/* fetch.h - one request and its answer, and the engines that exchange them.
  *
  * An engine takes requests and calls back when they are done; it knows nothing of
- * queues, robots or politeness. Two stand behind this interface: libcurl (TLS, HTTP/2,
- * proxies, all encodings) and a plain HTTP/1.1 engine. */
+ * queues, robots.txt or politeness. There are two: libcurl (TLS, HTTP/2, proxies, all
+ * encodings) and a plain HTTP/1.1 engine of our own. */
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
@@ -14,7 +14,7 @@
 enum { FETCH_WHY = 256 };
 typedef struct fetch fetch;
 struct fetch {
-    /* asked; the text must stay until it is done */
+    /* the request; the text of U must stay until it is done */
     url u;
     bool follow;    /* follow up to five redirects (robots.txt) */
     bool all_types; /* take a body of any type (robots.txt, sitemaps) */
@@ -22,18 +22,18 @@ struct fetch {
     void (*done)(fetch *f);
     void *ctx;
 
-    /* answered */
+    /* the answer */
     int outcome; /* enum outcome */
     int status;
     buf head;       /* status line and fields, as they came, with the empty line */
     buf body;       /* decoded */
     buf sent;       /* the request as sent, if the engine was asked to keep it */
     bool truncated; /* the body went on beyond LIMIT */
-    bool dropped;   /* the body was not wanted and not kept */
+    bool dropped;   /* the body is not of a type we keep */
     bool decoded;   /* the body was compressed or chunked on the wire */
     uint64_t size;  /* bytes of the body seen */
     char address[48];
-    char why[FETCH_WHY]; /* words for an outcome other than OUT_OK */
+    char why[FETCH_WHY]; /* in words, for an outcome other than OUT_OK */
 
     /* read from the head by fetch_read_head */
     char type[64];  /* "text/html" */
@@ -50,19 +50,19 @@ struct fetch {
 void fetch_clear(fetch *f);
 void fetch_free(fetch *f);
 
-/* Reads the fields a crawler looks at out of f->head: status, type, location,
- * retry-after, x-robots-tag. Only the last answer counts if there are several. */
+/* Reads the fields a crawler needs from f->head: status, type, location, retry-after,
+ * x-robots-tag. If there are several answers, the last one counts. */
 void fetch_read_head(fetch *f, const char *product);
 
 /* The value of field NAME (small letters) in a head; NULL if there is none. *FROM,
  * 0 at first, lets further fields of that name be found. */
 const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *from);
 
-/* Seconds until the next question: OURS, or what the answer asked for if that is more,
- * but not more than an hour. */
+/* Seconds until the next request: OURS, or what the answer asked for if that is more,
+ * but at most an hour. */
 double fetch_wait(const fetch *f, double ours);
 
-/* Whether pages of this type hold links we can read. */
+/* Whether we can read links from pages of this type. */
 bool fetch_is_html(const char *type);
 
 typedef struct engine engine;

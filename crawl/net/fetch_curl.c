@@ -1,8 +1,8 @@
 /* fetch_curl.c - the engine on libcurl's multi interface.
  *
- * Easy handles are made once and used again; connections, names and TLS sessions are
- * kept by the multi handle. Redirects are not followed, except for robots.txt: their
- * targets are addresses like any other. */
+ * Easy handles are reused; the multi handle keeps connections, names and TLS sessions.
+ * Redirects are not followed, except for robots.txt: their targets are addresses like
+ * any other. */
 #include "addr.h"
 #include "fetch.h"
 #include "seen.h"
@@ -32,7 +32,7 @@ typedef struct socket_watch {
 
 struct curl_engine {
     engine base;
-    const config *c;
+    const config *conf;
     int loop;
     CURLM *multi;
     uint64_t due; /* of libcurl's timer; 0: none */
@@ -59,13 +59,13 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
     (void)size;
     if (!t->body_begun) {
         t->body_begun = true;
-        fetch_read_head(f, t->e->c->product);
-        f->dropped = !f->all_types && !fetch_is_html(f->type) && !t->e->c->warc &&
-                     !t->e->c->bodies;
+        fetch_read_head(f, t->e->conf->product);
+        f->dropped = !f->all_types && !fetch_is_html(f->type) && !t->e->conf->warc &&
+                     !t->e->conf->bodies;
     }
     f->size += n;
     if (f->dropped)
-        return f->size > 64 << 10 ? 0 : n; /* cheaper to hang up than to read on */
+        return f->size > 64 << 10 ? 0 : n; /* hanging up is cheaper than reading on */
     if (f->body.len + n > f->limit) {
         f->truncated = true;
         buf_add(&f->body, p, f->limit - f->body.len);
@@ -86,13 +86,13 @@ static int on_debug(CURL *easy, curl_infotype what, char *p, size_t n, void *ctx
     return 0;
 }
 
-/* Every address that is connected to passes here: first ones, those behind names that
- * resolve to several, those behind redirects. */
+/* Called for every address before it is connected to: the first, further ones of the
+ * same name, and those behind redirects. */
 static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *a)
 {
     transfer *t = ctx;
     (void)purpose;
-    if (!t->e->c->allow_private && !t->e->c->proxy && !addr_is_public(&a->addr)) {
+    if (!t->e->conf->allow_private && !t->e->conf->proxy && !addr_is_public(&a->addr)) {
         t->private_seen = true;
         return CURL_SOCKET_BAD;
     }
@@ -101,9 +101,9 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
 /* ---- libcurl's sockets and timer in our loop ------------------------------------ */
 
-static void collect(curl_engine *e);
+static void collect_done(curl_engine *e);
 
-static void on_ready(watch *w, uint32_t events)
+static void on_socket_ready(watch *w, uint32_t events)
 {
     socket_watch *s = (socket_watch *)w;
     int mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
@@ -113,7 +113,7 @@ static void on_ready(watch *w, uint32_t events)
     curl_engine *e = s->e;
     if (w->events)
         curl_multi_socket_action(e->multi, w->fd, mask, &running);
-    collect(e);
+    collect_done(e);
 }
 
 static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
@@ -136,7 +136,7 @@ static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *soc
             e->free_watches = s->next;
         else
             s = kit_alloc(sizeof *s);
-        *s = (socket_watch){.w = {on_ready, fd, 0}, .e = e};
+        *s = (socket_watch){.w = {on_socket_ready, fd, 0}, .e = e};
         curl_multi_assign(e->multi, fd, s);
     }
     loop_set(e->loop, &s->w,
@@ -173,14 +173,14 @@ static void curl_tick(engine *base)
         e->due = 0;
         curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
-    collect(e);
+    collect_done(e);
 }
 
 /* ---- requests ------------------------------------------------------------------- */
 
 static transfer *new_transfer(curl_engine *e)
 {
-    const config *c = e->c;
+    const config *c = e->conf;
     transfer *t = kit_alloc(sizeof *t);
     CURL *h = curl_easy_init();
     if (!h)
@@ -270,7 +270,7 @@ static int outcome_of(CURLcode code)
     }
 }
 
-static void finish(curl_engine *e, transfer *t, CURLcode code)
+static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
 {
     fetch *f = t->f;
     long status = 0;
@@ -288,7 +288,7 @@ static void finish(curl_engine *e, transfer *t, CURLcode code)
     f->status = (int)status;
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
-        fetch_read_head(f, e->c->product);
+        fetch_read_head(f, e->conf->product);
     curl_multi_remove_handle(e->multi, t->easy);
     if (t->prev)
         t->prev->next = t->next;
@@ -301,8 +301,8 @@ static void finish(curl_engine *e, transfer *t, CURLcode code)
     f->done(f);
 }
 
-/* Not entered twice: a callback may start requests, and libcurl may call back. */
-static void collect(curl_engine *e)
+/* Not reentrant: a callback may start requests, and libcurl may call back. */
+static void collect_done(curl_engine *e)
 {
     CURLMsg *m;
     int left;
@@ -313,7 +313,7 @@ static void collect(curl_engine *e)
         transfer *t = NULL;
         CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
-        finish(e, t, code);
+        finish_transfer(e, t, code);
     }
     e->ticking = false;
 }
@@ -322,7 +322,7 @@ static void curl_cancel(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
     while (e->in_flight)
-        finish(e, e->in_flight, CURLE_ABORTED_BY_CALLBACK);
+        finish_transfer(e, e->in_flight, CURLE_ABORTED_BY_CALLBACK);
 }
 
 static void curl_free_engine(engine *base)
@@ -351,7 +351,7 @@ engine *engine_curl(const config *c, int loop)
     curl_engine *e = kit_alloc(sizeof *e);
     e->base =
         (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_free_engine};
-    e->c = c;
+    e->conf = c;
     e->loop = loop;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
         kit_die("libcurl cannot be started");

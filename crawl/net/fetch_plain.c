@@ -1,8 +1,8 @@
 /* fetch_plain.c - the plain engine: HTTP/1.1 over TCP, and nothing else.
  *
- * No TLS, no proxy: those are libcurl's. One send and one or two receives a page on a
- * kept connection; half the work of libcurl for sites that speak plain HTTP. This file
- * is the connections; http1.c reads what comes over them. */
+ * TLS and proxies are left to libcurl. A page costs one send and one or two receives on
+ * a kept connection: half the work of libcurl for sites that speak plain HTTP. This file
+ * has the connections; http1.c reads what comes over them. */
 #include "addr.h"
 #include "http1.h"
 #include "resolve.h"
@@ -15,7 +15,7 @@
 
 enum {
     SCRATCH = 128 << 10,
-    IDLE_MS = 15000, /* a kept connection is used again only so long */
+    IDLE_MS = 15000, /* how long a kept connection may be used again */
     KEPT = 4096      /* buckets of kept connections */
 };
 
@@ -43,7 +43,7 @@ typedef struct conn {
 
 struct plain_engine {
     engine base;
-    const config *c;
+    const config *conf;
     int loop;
     resolver *names;
     conn *in_flight, *free_list, *kept[KEPT];
@@ -72,7 +72,7 @@ static void unlink_flight(conn *k)
         k->next->prev = k->prev;
 }
 
-/* Connections are never freed while the loop runs: an event may still name one. */
+/* Connections are never freed while the loop runs: an event may still point to one. */
 static void put_away(conn *k)
 {
     close_socket(k);
@@ -92,7 +92,7 @@ static void forget_kept(conn *k)
     put_away(k);
 }
 
-/* Any of the kept ones goes: hosts come and go by the thousand, descriptors are few. */
+/* Closes any kept connection: hosts come and go by the thousand, descriptors are few. */
 static void evict_one(plain_engine *e)
 {
     while (!e->kept[e->evict % KEPT])
@@ -100,7 +100,7 @@ static void evict_one(plain_engine *e)
     forget_kept(e->kept[e->evict++ % KEPT]);
 }
 
-static void finish(conn *k, int outcome, const char *why)
+static void finish_conn(conn *k, int outcome, const char *why)
 {
     plain_engine *e = k->e;
     fetch *f = k->f;
@@ -115,7 +115,7 @@ static void finish(conn *k, int outcome, const char *why)
         k->idle_since = loop_now();
         k->chain = e->kept[k->key % KEPT];
         e->kept[k->key % KEPT] = k;
-        if (++e->kept_count > e->c->connections)
+        if (++e->kept_count > e->conf->connections)
             evict_one(e);
     } else {
         put_away(k);
@@ -125,10 +125,10 @@ static void finish(conn *k, int outcome, const char *why)
 
 /* ---- beginnings ------------------------------------------------------------------ */
 
-static void on_ready(watch *w, uint32_t events);
+static void on_conn_ready(watch *w, uint32_t events);
 static void on_names(void *ctx, const addresses *a);
 
-/* The address that was tried last, in words. */
+/* Writes the address that was tried last as text. */
 static void write_address(conn *k)
 {
     const struct sockaddr *sa = (struct sockaddr *)&k->to.a[k->tried - 1];
@@ -140,7 +140,7 @@ static void write_address(conn *k)
 
 static void connect_next(conn *k)
 {
-    const config *c = k->e->c;
+    const config *c = k->e->conf;
     bool refused = false;
     close_socket(k);
     while (k->tried < k->to.count) {
@@ -160,7 +160,7 @@ static void connect_next(conn *k)
             continue;
         }
         write_address(k);
-        /* An address that does not answer leaves time for the next. */
+        /* An address that does not answer must leave time for the next. */
         uint64_t now = loop_now(), left = k->until > now ? k->until - now : 0,
                  limit = (uint64_t)(c->connect_timeout * 1000);
         if (k->tried < k->to.count)
@@ -172,9 +172,9 @@ static void connect_next(conn *k)
         return;
     }
     if (refused)
-        finish(k, OUT_PRIVATE, "the address is not public");
+        finish_conn(k, OUT_PRIVATE, "the address is not public");
     else
-        finish(k, OUT_CONNECT, "no connection");
+        finish_conn(k, OUT_CONNECT, "no connection");
 }
 
 static void on_names(void *ctx, const addresses *a)
@@ -184,13 +184,13 @@ static void on_names(void *ctx, const addresses *a)
     k->to = *a;
     k->tried = 0;
     if (!a->count)
-        finish(k, OUT_DNS, "the name does not resolve");
+        finish_conn(k, OUT_DNS, "the name does not resolve");
     else
         connect_next(k);
 }
 
-/* Everything anew on a fresh connection. */
-static void begin(conn *k)
+/* Starts over on a new connection. */
+static void open_connection(conn *k)
 {
     const url *u = &k->f->u;
     k->state = CONN_NAMING;
@@ -209,10 +209,10 @@ static void write_request(conn *k)
     buf_text(b, " HTTP/1.1\r\nHost: ");
     buf_add(b, u->text + u->host, u->path - u->host);
     buf_text(b, "\r\nUser-Agent: ");
-    buf_text(b, k->e->c->user_agent);
+    buf_text(b, k->e->conf->user_agent);
     buf_text(b, "\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5\r\n"
                 "Accept-Encoding: gzip\r\n\r\n");
-    if (k->e->c->warc)
+    if (k->e->conf->warc)
         buf_add(&k->f->sent, b->p, b->len);
 }
 
@@ -222,12 +222,12 @@ static void send_request(conn *k)
         ssize_t n = send(k->w.fd, k->request.p + k->sent, k->request.len - k->sent,
                          MSG_NOSIGNAL);
         if (n < 0)
-            return; /* later, or the reading side will say why not */
+            return; /* later; or reading will tell why not */
         k->sent += (size_t)n;
     }
 }
 
-static conn *take_kept(plain_engine *e, uint64_t key)
+static conn *reuse_kept(plain_engine *e, uint64_t key)
 {
     uint64_t now = loop_now();
     for (conn **p = &e->kept[key % KEPT], *k; (k = *p);) {
@@ -248,13 +248,13 @@ static void plain_start(engine *base, fetch *f)
 {
     plain_engine *e = (plain_engine *)base;
     uint64_t key = seen_hash_seeded(1, f->u.text, f->u.path);
-    conn *k = take_kept(e, key);
+    conn *k = reuse_kept(e, key);
     bool reused = k != NULL;
     if (!k && (k = e->free_list))
         e->free_list = k->chain;
     if (!k) {
         k = kit_alloc(sizeof *k);
-        k->w = (watch){on_ready, -1, 0};
+        k->w = (watch){on_conn_ready, -1, 0};
         k->e = e;
     }
     k->f = f;
@@ -262,8 +262,8 @@ static void plain_start(engine *base, fetch *f)
     k->key = key;
     k->reused = reused;
     k->got_any = false;
-    http1_begin(&k->answer, f, e->c);
-    k->deadline = k->until = loop_now() + (uint64_t)(e->c->timeout * 1000);
+    http1_begin(&k->answer, f, e->conf);
+    k->deadline = k->until = loop_now() + (uint64_t)(e->conf->timeout * 1000);
     k->prev = NULL;
     k->next = e->in_flight;
     if (k->next)
@@ -271,7 +271,7 @@ static void plain_start(engine *base, fetch *f)
     e->in_flight = k;
     write_request(k);
     if (!reused) {
-        begin(k);
+        open_connection(k);
         return;
     }
     write_address(k);
@@ -281,46 +281,46 @@ static void plain_start(engine *base, fetch *f)
 
 /* ---- answers --------------------------------------------------------------------- */
 
-/* Takes N bytes; false when the answer is complete or given up. */
-static bool take(conn *k, const uint8_t *p, size_t n)
+/* Parses N bytes; false when the answer is complete or given up. */
+static bool feed_answer(conn *k, const uint8_t *p, size_t n)
 {
     k->got_any = true;
-    switch (http1_take(&k->answer, p, n)) {
+    switch (http1_parse(&k->answer, p, n)) {
     case HTTP1_MORE:
         return true;
     case HTTP1_DONE:
-        finish(k, OUT_OK, "");
+        finish_conn(k, OUT_OK, "");
         return false;
     default:
-        finish(k, OUT_BROKEN, k->answer.why);
+        finish_conn(k, OUT_BROKEN, k->answer.why);
         return false;
     }
 }
 
-/* The other side has closed, or failed. */
-static void ended(conn *k)
+/* The server has closed the connection, or it failed. */
+static void on_close(conn *k)
 {
     if (http1_may_end(&k->answer)) {
-        finish(k, OUT_OK, "");
+        finish_conn(k, OUT_OK, "");
     } else if (k->reused && !k->got_any) {
-        /* A kept connection may have been closed while we wrote: not the page's fault.
-         */
+        /* The server closed a kept connection while we wrote: that is not a failure
+         * of the page. */
         close_socket(k);
         k->sent = 0;
-        begin(k);
+        open_connection(k);
     } else {
-        finish(k, OUT_BROKEN, "the connection ended too early");
+        finish_conn(k, OUT_BROKEN, "the connection ended too early");
     }
 }
 
-static void on_ready(watch *w, uint32_t events)
+static void on_conn_ready(watch *w, uint32_t events)
 {
     conn *k = (conn *)w;
     if (k->state == CONN_FREE || k->state == CONN_NAMING || w->fd < 0)
-        return; /* an event from before */
+        return; /* a stale event */
     if (k->state == CONN_KEPT) {
         if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-            forget_kept(k); /* closed, or speaks without being asked */
+            forget_kept(k); /* closed, or speaks without a request */
         return;
     }
     if (k->state == CONN_CONNECTING) {
@@ -334,7 +334,7 @@ static void on_ready(watch *w, uint32_t events)
         if (!(events & EPOLLOUT))
             return;
         k->state = CONN_READING;
-        k->deadline = loop_now() + (uint64_t)(k->e->c->timeout * 1000);
+        k->deadline = loop_now() + (uint64_t)(k->e->conf->timeout * 1000);
     }
     if (k->sent < k->request.len)
         send_request(k);
@@ -342,7 +342,7 @@ static void on_ready(watch *w, uint32_t events)
     while (k->f == f && k->state == CONN_READING) {
         ssize_t n = recv(w->fd, k->e->scratch, SCRATCH, 0);
         if (n > 0) {
-            if (!take(k, k->e->scratch, (size_t)n))
+            if (!feed_answer(k, k->e->scratch, (size_t)n))
                 return;
             if (n < SCRATCH && !(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
                 return; /* that was all for now */
@@ -351,7 +351,7 @@ static void on_ready(watch *w, uint32_t events)
         } else if (n < 0 && errno == EAGAIN) {
             return;
         } else {
-            ended(k);
+            on_close(k);
             return;
         }
     }
@@ -379,7 +379,7 @@ static void plain_tick(engine *base)
         if (k->state == CONN_CONNECTING && k->tried < k->to.count)
             connect_next(k);
         else
-            finish(k, OUT_TIMEOUT, "too slow");
+            finish_conn(k, OUT_TIMEOUT, "too slow");
         next = e->in_flight; /* anything may have changed */
     }
 }
@@ -388,7 +388,7 @@ static void plain_cancel(engine *base)
 {
     plain_engine *e = (plain_engine *)base;
     while (e->in_flight)
-        finish(e->in_flight, OUT_BROKEN, "cancelled");
+        finish_conn(e->in_flight, OUT_BROKEN, "cancelled");
 }
 
 static void plain_free(engine *base)
@@ -414,7 +414,7 @@ engine *engine_plain(const config *c, int loop)
     plain_engine *e = kit_alloc(sizeof *e);
     e->base =
         (engine){plain_start, plain_cancel, plain_timeout, plain_tick, plain_free};
-    e->c = c;
+    e->conf = c;
     e->loop = loop;
     e->names = resolver_new(c, loop);
     e->scratch = kit_alloc(SCRATCH);

@@ -1,6 +1,7 @@
-/* http1.c - one HTTP/1 answer out of bytes as they come: head, framing, gzip.
+/* http1.c - parses one HTTP/1 answer as its bytes arrive: head, framing, gzip.
  *
- * Every byte is hostile: what contradicts itself is given up, never guessed at. */
+ * Every byte is hostile: an answer that contradicts itself is given up, never guessed
+ * at. */
 #include "http1.h"
 
 #include <strings.h>
@@ -20,7 +21,7 @@ enum framing {
 void http1_begin(http1 *a, fetch *f, const config *c)
 {
     a->f = f;
-    a->c = c;
+    a->conf = c;
     a->keep = a->in_body = a->zipped = a->z_ended = false;
 }
 
@@ -52,7 +53,7 @@ static bool keep_body(fetch *f, const void *p, size_t n)
 
 enum { GO_ON, ENOUGH, BAD };
 
-static int take_body(http1 *a, const uint8_t *p, size_t n)
+static int add_body(http1 *a, const uint8_t *p, size_t n)
 {
     if (!a->zipped)
         return keep_body(a->f, p, n) ? GO_ON : ENOUGH;
@@ -66,7 +67,7 @@ static int take_body(http1 *a, const uint8_t *p, size_t n)
         if (!keep_body(a->f, out, sizeof out - a->z.avail_out))
             return ENOUGH;
         if (rc == Z_STREAM_END)
-            a->z_ended = true; /* what may follow is ignored, as browsers do */
+            a->z_ended = true; /* the rest is ignored, as browsers do */
         else if (rc != Z_OK && rc != Z_BUF_ERROR)
             return BAD;
         else if (a->z.avail_out)
@@ -96,7 +97,7 @@ static bool read_length(const char *v, size_t n, uint64_t *out)
     return n > 0 && n <= 18;
 }
 
-/* Reads the framing out of a complete head; false if it makes no sense. */
+/* Reads the framing from a complete head; false if it contradicts itself. */
 static bool read_framing(http1 *a)
 {
     fetch *f = a->f;
@@ -107,8 +108,8 @@ static bool read_framing(http1 *a)
         h[9] > '5' || h[10] < '0' || h[10] > '9' || h[11] < '0' || h[11] > '9')
         return false;
     f->status = (h[9] - '0') * 100 + (h[10] - '0') * 10 + h[11] - '0';
-    if (f->status >= 200) /* what comes before the answer says nothing of the page */
-        fetch_read_head(f, a->c->product);
+    if (f->status >= 200) /* an interim answer says nothing about the page */
+        fetch_read_head(f, a->conf->product);
     v = fetch_field(&f->head, "connection", &n, &from);
     a->keep = h[7] == '1' ? !(v && has_token(v, n, "close"))
                           : v && has_token(v, n, "keep-alive");
@@ -139,7 +140,7 @@ static bool read_framing(http1 *a)
     bool known = !v || !n || has_token(v, n, "identity");
     a->zipped = v && (has_token(v, n, "gzip") || has_token(v, n, "deflate"));
     f->dropped = (!known && !a->zipped) || (!f->all_types && !fetch_is_html(f->type) &&
-                                            !a->c->warc && !a->c->bodies);
+                                            !a->conf->warc && !a->conf->bodies);
     if (a->zipped) {
         int rc = a->z_ready ? inflateReset(&a->z) : inflateInit2(&a->z, 15 + 32);
         if (rc != Z_OK)
@@ -149,8 +150,8 @@ static bool read_framing(http1 *a)
     return true;
 }
 
-/* Works through bytes of a chunked body. *DONE when the last chunk is behind. */
-static int take_chunks(http1 *a, const uint8_t *p, const uint8_t *end, bool *done)
+/* Parses bytes of a chunked body; sets *DONE after the last chunk. */
+static int parse_chunks(http1 *a, const uint8_t *p, const uint8_t *end, bool *done)
 {
     while (p < end) {
         uint8_t c = *p;
@@ -182,7 +183,7 @@ static int take_chunks(http1 *a, const uint8_t *p, const uint8_t *end, bool *don
         case CHUNK_DATA: {
             size_t n =
                 (size_t)(end - p) < a->left ? (size_t)(end - p) : (size_t)a->left;
-            int rc = take_body(a, p, n);
+            int rc = add_body(a, p, n);
             if (rc != GO_ON)
                 return rc;
             p += n;
@@ -235,34 +236,34 @@ static int broken(http1 *a, const char *why)
     return HTTP1_BROKEN;
 }
 
-/* Takes bytes behind the head. */
-static int take_framed(http1 *a, const uint8_t *p, size_t n)
+/* Parses bytes after the head. */
+static int parse_body(http1 *a, const uint8_t *p, size_t n)
 {
     bool done = a->framing == NOTHING;
     int rc = GO_ON;
     if (a->framing == BY_CLOSE) {
-        rc = n ? take_body(a, p, n) : GO_ON;
+        rc = n ? add_body(a, p, n) : GO_ON;
     } else if (a->framing == BY_LENGTH) {
         if (n > a->left) {
             n = (size_t)a->left;
-            a->keep = false; /* more than was promised */
+            a->keep = false; /* more than Content-Length says */
         }
-        rc = n ? take_body(a, p, n) : GO_ON;
+        rc = n ? add_body(a, p, n) : GO_ON;
         a->left -= n;
         done = !a->left;
     } else if (a->framing != NOTHING) {
-        rc = take_chunks(a, p, p + n, &done);
+        rc = parse_chunks(a, p, p + n, &done);
     } else if (n) {
         a->keep = false;
     }
     if (rc == BAD)
-        return broken(a, "the body makes no sense");
+        return broken(a, "the body is malformed");
     if (rc == ENOUGH)
         a->keep = false;
     return rc == ENOUGH || done ? HTTP1_DONE : HTTP1_MORE;
 }
 
-int http1_take(http1 *a, const uint8_t *p, size_t n)
+int http1_parse(http1 *a, const uint8_t *p, size_t n)
 {
     fetch *f = a->f;
     while (!a->in_body) {
@@ -281,7 +282,7 @@ int http1_take(http1 *a, const uint8_t *p, size_t n)
         p += used;
         n -= used;
         if (!read_framing(a))
-            return broken(a, "the head makes no sense");
+            return broken(a, "the head is malformed");
         a->in_body = f->status / 100 != 1;
         if (a->in_body)
             break;
@@ -289,5 +290,5 @@ int http1_take(http1 *a, const uint8_t *p, size_t n)
         if (!n)
             return HTTP1_MORE;
     }
-    return take_framed(a, p, n);
+    return parse_body(a, p, n);
 }

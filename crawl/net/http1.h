@@ -1,5 +1,4 @@
-/* http1.h - the reader of HTTP/1 answers. Knows no connections: fetch_plain.c has them.
- */
+/* http1.h - a parser of HTTP/1 answers. The connections are in fetch_plain.c. */
 #ifndef CRAWL_HTTP1_H
 #define CRAWL_HTTP1_H
 
@@ -10,8 +9,8 @@
 /* One answer at a time; all zero before the first. */
 typedef struct http1 {
     fetch *f;
-    const config *c;
-    const char *why; /* it is broken */
+    const config *conf;
+    const char *why; /* after HTTP1_BROKEN */
     bool keep;       /* when done: the connection may be asked again */
     bool in_body, zipped, z_ready, z_ended;
     int framing;
@@ -20,13 +19,13 @@ typedef struct http1 {
     z_stream z;
 } http1;
 
-/* What comes from here on is the answer to F. */
+/* Prepares for the answer to F. */
 void http1_begin(http1 *a, fetch *f, const config *c);
 
-/* Takes N more bytes, N > 0: head and body of F, which must not be given any after
- * HTTP1_DONE or HTTP1_BROKEN. */
+/* Parses N more bytes, N > 0, of head and body. After HTTP1_DONE or HTTP1_BROKEN it must
+ * not be called again. */
 enum { HTTP1_MORE, HTTP1_DONE, HTTP1_BROKEN };
-int http1_take(http1 *a, const uint8_t *p, size_t n);
+int http1_parse(http1 *a, const uint8_t *p, size_t n);
 
 /* Whether the answer is complete if the connection ends here. */
 bool http1_may_end(const http1 *a);

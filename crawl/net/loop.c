@@ -1,4 +1,4 @@
-/* loop.c - epoll, with nothing around it. */
+/* loop.c - a thin layer over epoll. */
 #include "loop.h"
 #include "say.h"
 
@@ -21,7 +21,7 @@ void loop_set(int loop, watch *w, uint32_t events)
     if (events == w->events)
         return;
     int op = !w->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-    /* A descriptor that was closed behind our back has left the epoll already. */
+    /* A descriptor that libcurl has closed has already left the epoll. */
     if (epoll_ctl(loop, op, w->fd, &e) < 0 && op == EPOLL_CTL_MOD && errno == ENOENT)
         epoll_ctl(loop, EPOLL_CTL_ADD, w->fd, &e);
     else if (op == EPOLL_CTL_ADD && errno == EEXIST)

@@ -1,4 +1,4 @@
-/* loop.h - one epoll for all sockets: who waits for what. */
+/* loop.h - one epoll for all sockets, with a callback for each. */
 #ifndef CRAWL_LOOP_H
 #define CRAWL_LOOP_H
 

@@ -15,7 +15,7 @@
 enum { THREADS = 4, TABLE = 4096, KEEP_MS = 300000, KEEP_FAILURE_MS = 60000 };
 
 typedef struct waiter {
-    void (*done)(void *ctx, const addresses *a); /* NULL: nobody waits any more */
+    void (*done)(void *ctx, const addresses *a); /* NULL: the caller stopped waiting */
     void *ctx;
     struct waiter *next;
 } waiter;
@@ -32,7 +32,7 @@ typedef struct name {
 
 struct resolver {
     watch w;
-    const config *c;
+    const config *conf;
     int loop;
     pthread_t thread[THREADS];
     int threads;
@@ -111,7 +111,7 @@ static void on_answers(watch *w, uint32_t events)
 resolver *resolver_new(const config *c, int loop)
 {
     resolver *r = kit_alloc(sizeof *r);
-    r->c = c;
+    r->conf = c;
     r->loop = loop;
     r->w = (watch){on_answers, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), 0};
     pthread_mutex_init(&r->lock, NULL);
@@ -141,7 +141,7 @@ void resolver_free(resolver *r)
     free(r);
 }
 
-/* Numbers need no asking. */
+/* Numeric addresses need no resolver. */
 static bool as_number(const char *host, size_t len, uint16_t port, addresses *out)
 {
     char text[64];
@@ -180,7 +180,7 @@ static bool as_told(const config *c, const char *host, size_t len, uint16_t port
     return false;
 }
 
-static name *find(const resolver *r, const char *host, size_t len, uint16_t port)
+static name *find_name(const resolver *r, const char *host, size_t len, uint16_t port)
 {
     name *n = r->table[seen_hash_seeded(port, host, len) % TABLE];
     while (n && (n->port != port || strncmp(n->host, host, len) || n->host[len]))
@@ -191,7 +191,7 @@ static name *find(const resolver *r, const char *host, size_t len, uint16_t port
 void resolver_forget(resolver *r, const char *host, size_t len, uint16_t port,
                      const void *ctx)
 {
-    name *n = len < sizeof n->host ? find(r, host, len, port) : NULL;
+    name *n = len < sizeof n->host ? find_name(r, host, len, port) : NULL;
     for (waiter *x = n ? n->waiting : NULL; x; x = x->next)
         if (x->ctx == ctx)
             x->done = NULL; /* freed with the others: they may be called right now */
@@ -201,7 +201,7 @@ void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
                   void (*done)(void *ctx, const addresses *a), void *ctx)
 {
     addresses known = {0};
-    if (as_number(host, len, port, &known) || as_told(r->c, host, len, port, &known)) {
+    if (as_number(host, len, port, &known) || as_told(r->conf, host, len, port, &known)) {
         done(ctx, &known);
         return;
     }
@@ -210,7 +210,7 @@ void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
         done(ctx, &known);
         return;
     }
-    name *n = find(r, host, len, port);
+    name *n = find_name(r, host, len, port);
     if (n && n->until > loop_now()) {
         done(ctx, &n->found);
         return;
@@ -234,7 +234,7 @@ void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
         pthread_create(&r->thread[r->threads], NULL, work, r) == 0)
         r->threads++;
     if (!r->threads)
-        kit_die("no thread for the resolver");
+        kit_die("cannot start a thread for the resolver");
     pthread_mutex_lock(&r->lock);
     name **tail = &r->asked;
     while (*tail)

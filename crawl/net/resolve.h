@@ -1,7 +1,7 @@
 /* resolve.h - names to addresses, without stopping the loop.
  *
  * A few threads ask the system's resolver; answers come back through the loop and are
- * kept for five minutes, failures for one. */
+ * cached for five minutes, failures for one. */
 #ifndef CRAWL_RESOLVE_H
 #define CRAWL_RESOLVE_H
 
@@ -28,8 +28,8 @@ void resolver_free(resolver *r);
 void resolver_ask(resolver *r, const char *host, size_t len, uint16_t port,
                   void (*done)(void *ctx, const addresses *a), void *ctx);
 
-/* CTX waits no longer for HOST: DONE will not be called. An answer that comes too late
- * must not find CTX waiting for another name. */
+/* Stops waiting for HOST: DONE will not be called with CTX. Otherwise a late answer
+ * could reach a CTX that meanwhile waits for another name. */
 void resolver_forget(resolver *r, const char *host, size_t len, uint16_t port,
                      const void *ctx);
 

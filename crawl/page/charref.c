@@ -61,14 +61,14 @@ static size_t put_utf8(char *out, uint32_t c)
     return 4;
 }
 
-/* Numbers 0x80 to 0x9f mean what they are in windows-1252. */
+/* Numbers 0x80 to 0x9f are those of windows-1252. */
 static const uint16_t windows[32] = {
     0x20ac, 0x81,   0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d,   0x017d, 0x8f,
     0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
     0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,   0x017e, 0x0178};
 
-/* Decodes "&#..." at P. Returns how many bytes it took, 0 if it is none. */
+/* Decodes "&#..." at P. Returns its length, 0 if it is not a reference. */
 static size_t numeric(const char *p, const char *end, uint32_t *c)
 {
     const char *q = p + 2;

@@ -1,4 +1,4 @@
-/* charset.c - pages that are not in UTF-8.
+/* charset.c - finds a page's encoding and converts it with iconv.
  *
  * Names are those that the Encoding standard lists and the web uses; there ISO-8859-1
  * is another word for windows-1252. One thread: the last converters are kept. */
@@ -72,7 +72,7 @@ static const char *name_of(html_span label)
     return NULL;
 }
 
-/* What follows "charset=" in the value of a Content-Type; empty if nothing does. */
+/* The value of "charset=" in a Content-Type; empty if there is none. */
 static html_span label_in(html_span v)
 {
     static const char word[] = "charset";

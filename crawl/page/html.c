@@ -31,7 +31,7 @@ static const uint8_t ends_name[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'
 static const uint8_t ends_value[256] = {
     ['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1, [' '] = 1, ['>'] = 1};
 
-/* Which attribute NAME is; HTML_ATTRS if nobody asks for it. */
+/* Which attribute NAME is; HTML_ATTRS if it is not needed. */
 static int attr_of(html_span name)
 {
     static const html_span names[HTML_ATTRS] = {
@@ -47,7 +47,7 @@ static int attr_of(html_span name)
     return i;
 }
 
-/* Walks the attributes from P to behind the tag's '>'. Keeps them in TAG unless it
+/* Walks the attributes from P to after the tag's '>'. Keeps them in TAG unless it
  * is NULL. Returns NULL if the page ends first: then there is no tag. */
 static const char *walk_attrs(const char *p, const char *end, html_tag *tag)
 {
@@ -126,7 +126,7 @@ static bool at_end_tag(const char *p, const char *end, const char *name, size_t 
            (is_space(p[len + 2]) || p[len + 2] == '/' || p[len + 2] == '>');
 }
 
-/* The place of "</name" from P on, or END. */
+/* Where "</name" is, from P on; END if it is not there. */
 static const char *skip_raw(const char *p, const char *end, const char *name,
                             size_t len)
 {
@@ -169,7 +169,7 @@ static const char *skip_script(const char *p, const char *end)
     return end;
 }
 
-/* Behind a comment that begins at P with "<!--". */
+/* The end of the comment that begins at P with "<!--". */
 static const char *skip_comment(const char *p, const char *end)
 {
     p += 4;

@@ -1,9 +1,9 @@
 /* html.h - a tokenizer for the tags of a page.
  *
- * Finds start tags as the HTML standard's tokenizer does: odd quotes and spaces,
- * comments that never were, script, style, textarea and other text that only looks
- * like markup. Knows no tree. Works on a whole page in memory, allocates nothing and
- * copies nothing: 1 ns a byte. */
+ * Finds start tags as the HTML standard's tokenizer does, with odd quotes and spaces,
+ * broken comments, and script, style, textarea and other text that only looks like
+ * markup. Builds no tree. Works on a whole page in memory, allocates nothing and copies
+ * nothing: 1 ns per byte. */
 #ifndef CRAWL_HTML_H
 #define CRAWL_HTML_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tags a crawler looks into; others are passed over. */
+/* The tags a crawler needs; others are skipped. */
 enum html_tag_name {
     HTML_OTHER,
     HTML_A,
@@ -23,13 +23,13 @@ enum html_tag_name {
     HTML_META
 };
 
-/* A piece of the page, as written: character references are not decoded. */
+/* A piece of the page as it stands: character references are not decoded. */
 typedef struct html_span {
     const char *p;
     size_t len;
 } html_span;
 
-/* The attributes a crawler asks for; others are passed over, however many there are. */
+/* The attributes a crawler needs; others are skipped, however many there are. */
 enum html_attr_name {
     HTML_HREF,
     HTML_SRC,

@@ -1,7 +1,7 @@
 /* page.c - collects links from the tags that html.c finds.
  *
- * Links are kept until the page is read, because <base> speaks for those before it
- * too. Nothing is resolved here. */
+ * Links are kept until the whole page is read, because <base> applies to those before
+ * it, too. Nothing is resolved here. */
 #include "page.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static bool add_link(page *pg, html_span href, unsigned kind, bool nofollow)
     return true;
 }
 
-/* The word that V is, or an empty span if it is none or several. */
+/* V as a single word; an empty span if it has none or several. */
 static html_span single_word(html_span v)
 {
     while (v.len && (uint8_t)*v.p <= ' ')
@@ -66,9 +66,9 @@ static html_span single_word(html_span v)
     return v;
 }
 
-/* Wishes come as a list of words. "max-image-preview: none" is one with a value, which
- * is no wish of its own; a date has colons, too; any other single word before a colon
- * is the name of whom the rest is for, which X-Robots-Tag may have. */
+/* Reads a list of robots rules. "max-image-preview: none" is a rule with a value, and
+ * the value is not a rule; a date has colons, too; any other single word before a colon
+ * names the crawler that the rest is for, as X-Robots-Tag allows. */
 static void read_wishes(html_span v, const char *agent, bool *nofollow, bool *noindex)
 {
     static const char *const with_value[] = {"unavailable_after", "max-snippet",

@@ -1,4 +1,4 @@
-/* page.h - what a page says to a crawler: its links, its base, its wishes. */
+/* page.h - what a page tells a crawler: its links, its base, its robots rules. */
 #ifndef CRAWL_PAGE_H
 #define CRAWL_PAGE_H
 
@@ -13,7 +13,7 @@ enum page_link_kind {
     PAGE_ALTERNATE = 16, /* <link rel=alternate> */
     PAGE_FRAME = 32,     /* <frame src>, <iframe src> */
     PAGE_REFRESH = 64,   /* <meta http-equiv=refresh>, or the field Refresh */
-    PAGE_SITEMAP = 128   /* no page: a sitemap */
+    PAGE_SITEMAP = 128   /* not on a page: in a sitemap */
 };
 
 typedef struct page_link {
@@ -22,7 +22,7 @@ typedef struct page_link {
     bool nofollow; /* rel=nofollow */
 } page_link;
 
-/* Reused from page to page; zero at first, page_free at last. */
+/* Reused from page to page; all zero at first, page_free at the end. */
 typedef struct page {
     page_link *links;
     size_t count, room;
@@ -33,8 +33,8 @@ typedef struct page {
     bool nofollow, noindex; /* meta robots */
 } page;
 
-/* Reads the page of LEN bytes and keeps links of the WANTED kinds. AGENT is the word
- * by which pages may address us in <meta name=AGENT>. False if memory ran out. */
+/* Reads a page of LEN bytes and keeps links of the WANTED kinds. AGENT is the name by
+ * which pages may address us in <meta name=AGENT>. False if memory ran out. */
 bool page_read(page *pg, const char *html_text, size_t len, unsigned wanted,
                const char *agent);
 

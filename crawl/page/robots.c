@@ -76,7 +76,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* The next "key: value" from *P on; comments and other lines are passed over. */
+/* The next "key: value" from *P on; comments and other lines are skipped. */
 static bool next_line(const char **p, const char *end, line *l)
 {
     while (*p < end) {
@@ -218,7 +218,7 @@ static void set_delay(robots *r, const line *l)
         r->delay = d;
 }
 
-/* A byte order mark is no part of the first key. */
+/* A byte order mark is not part of the first key. */
 static const char *skip_mark(const char *p, const char *end)
 {
     return end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? p + 3 : p;
@@ -240,7 +240,7 @@ robots *robots_parse(const char *text, size_t len, const char *agent)
         if (key_is(&l, "user-agent") && names_agent(&l, agent))
             named = true;
 
-    /* Agents that stand together open one group; the first rule closes the list. */
+    /* Adjacent agents open one group; the first rule closes the list. */
     bool in_list = false, ours = false;
     p = skip_mark(text, end);
     while (next_line(&p, end, &l)) {

@@ -19,7 +19,7 @@ typedef struct robots robots;
  * Returns NULL if memory ran out. */
 robots *robots_parse(const char *text, size_t len, const char *agent);
 
-/* Everything is allowed (no robots.txt), or nothing (the host cannot say). */
+/* Rules that allow everything (no robots.txt) or nothing (it cannot be fetched). */
 robots *robots_all(bool allowed);
 
 void robots_free(robots *r);
@@ -27,10 +27,10 @@ void robots_free(robots *r);
 /* Whether PATH (with its query, normalised as url.h does) may be fetched. */
 bool robots_allowed(const robots *r, const char *path, size_t len);
 
-/* The crawl-delay in seconds; negative if none was asked for. */
+/* The crawl-delay in seconds; negative if there is none. */
 double robots_delay(const robots *r);
 
-/* The I-th sitemap's address as written, or NULL behind the last. */
+/* The I-th sitemap's address as written, or NULL after the last. */
 const char *robots_sitemap(const robots *r, size_t i);
 
 #endif

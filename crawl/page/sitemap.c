@@ -39,7 +39,7 @@ static bool report(html_span s, bool cdata, bool nested,
     return true;
 }
 
-/* "<loc>" and "<sm:loc>" alike; attributes are passed over. Comments are not
+/* "<loc>" and "<sm:loc>" alike; attributes are skipped. Comments are not
  * addresses. */
 static long read_xml(const char *p, const char *end,
                      void (*found)(void *, const char *, size_t, bool), void *ctx)
@@ -98,7 +98,7 @@ static long read_lines(const char *p, const char *end, bool cut,
     long n = 0;
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
-        if (!stop && cut) /* half an address is another one */
+        if (!stop && cut) /* half an address would be another address */
             break;
         if (!stop)
             stop = end;

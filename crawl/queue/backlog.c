@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 128 }; /* places; on disk one word more, the number of the next block */
+enum { BLOCK = 128 }; /* positions; on disk one word more, the number of the next block */
 
 struct spill {
     int fd;
@@ -23,7 +23,7 @@ spill *spill_new(const char *dir)
     spill *s = kit_alloc(sizeof *s);
     s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (s->fd < 0) {
-        /* Not every file system knows nameless files. */
+        /* Not every file system supports nameless files. */
         char path[4096];
         snprintf(path, sizeof path, "%s/backlog.XXXXXX", dir);
         s->fd = mkostemp(path, O_CLOEXEC);
@@ -48,12 +48,12 @@ uint64_t spill_bytes(const spill *s)
     return s->blocks * (BLOCK + 1) * 8;
 }
 
-static uint64_t take_block(spill *s)
+static uint64_t claim_block(spill *s)
 {
     return s->free_count ? s->free_list[--s->free_count] : ++s->blocks;
 }
 
-static void give_block(spill *s, uint64_t block)
+static void free_block(spill *s, uint64_t block)
 {
     if (s->free_count == s->free_room) {
         s->free_room = s->free_room ? 2 * s->free_room : 64;
@@ -62,7 +62,7 @@ static void give_block(spill *s, uint64_t block)
     s->free_list[s->free_count++] = block;
 }
 
-static void move(spill *s, uint64_t block, uint64_t *words, bool out)
+static void copy_block(spill *s, uint64_t block, uint64_t *words, bool out)
 {
     size_t bytes = (BLOCK + 1) * 8;
     off_t at = (off_t)((block - 1) * bytes);
@@ -72,18 +72,18 @@ static void move(spill *s, uint64_t block, uint64_t *words, bool out)
                 n < 0 ? strerror(errno) : "disk full");
 }
 
-/* The full tail goes to disk. Its number was promised to the block before it; now it
- * promises one to the block after it. */
+/* Writes the full tail to disk. The block before it already holds its number; it holds
+ * the number of the block after it. */
 static void flush_tail(backlog *q, spill *s)
 {
     uint64_t words[BLOCK + 1];
     if (!q->first_block)
-        q->first_block = q->last_block = take_block(s);
+        q->first_block = q->last_block = claim_block(s);
     uint64_t here = q->last_block;
     memcpy(words, q->tail, BLOCK * 8);
-    q->last_block = take_block(s);
+    q->last_block = claim_block(s);
     words[BLOCK] = q->last_block;
-    move(s, here, words, true);
+    copy_block(s, here, words, true);
     q->tail_len = 0;
 }
 
@@ -111,7 +111,7 @@ void backlog_push(backlog *q, spill *s, uint64_t place)
     q->tail[q->tail_len++] = place;
 }
 
-/* The head is empty: the oldest block from the file takes its place, or the tail. */
+/* Fills an empty head from the oldest block of the file, or from the tail. */
 static void refill_head(backlog *q, spill *s)
 {
     q->head_at = q->head_len = 0;
@@ -119,15 +119,15 @@ static void refill_head(backlog *q, spill *s)
         return;
     if (q->first_block && q->first_block != q->last_block) {
         uint64_t words[BLOCK + 1];
-        move(s, q->first_block, words, false);
+        copy_block(s, q->first_block, words, false);
         memcpy(q->head, words, BLOCK * 8);
         q->head_len = BLOCK;
-        give_block(s, q->first_block);
+        free_block(s, q->first_block);
         q->first_block = words[BLOCK];
         return;
     }
     if (q->first_block)
-        give_block(s, q->first_block); /* promised, never written */
+        free_block(s, q->first_block); /* numbered, never written */
     q->first_block = q->last_block = 0;
     memcpy(q->head, q->tail, q->tail_len * 8);
     q->head_len = q->tail_len;

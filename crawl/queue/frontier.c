@@ -61,7 +61,7 @@ static frontier *open_file(const char *dir, int flags)
     snprintf(f->path, sizeof f->path, "%s/frontier.log", dir);
     f->fd = open(f->path, flags | O_CLOEXEC, 0666);
     if (f->fd < 0 && errno == EEXIST)
-        kit_die("%s holds a crawl already: --resume goes on with it", dir);
+        kit_die("%s already holds a crawl: resume it with --resume %s", dir, dir);
     if (f->fd < 0)
         kit_die("%s: %s", f->path, strerror(errno));
     if ((flags & O_ACCMODE) != O_RDONLY && flock(f->fd, LOCK_EX | LOCK_NB) < 0)
@@ -69,7 +69,7 @@ static frontier *open_file(const char *dir, int flags)
     return f;
 }
 
-static uint64_t sum(uint64_t seed, uint64_t at, const void *p, size_t len)
+static uint64_t checksum(uint64_t seed, uint64_t at, const void *p, size_t len)
 {
     return seen_hash_seeded(seed ^ at * 0x9e3779b97f4a7c15u, p, len);
 }
@@ -113,7 +113,7 @@ static void write_head(frontier *f, uint64_t seed)
     put_u32(head + 8, VERSION);
     put_u64(head + 16, seed);
     put_u64(head + 24, (uint64_t)time(NULL));
-    put_u64(head + 32, sum(0, 0, head, 32));
+    put_u64(head + 32, checksum(0, 0, head, 32));
     write_all(f, head, HEAD, 0);
     f->size = HEAD;
 }
@@ -132,7 +132,7 @@ typedef struct reader {
     bool bad;
 } reader;
 
-static uint64_t next(reader *r)
+static uint64_t next_varint(reader *r)
 {
     uint64_t n;
     if (!read_varint(&r->p, r->end, &n))
@@ -166,7 +166,7 @@ static void put_type(buf *b, const char *type)
 
 static void get_type(reader *r, char out[64])
 {
-    uint64_t n = next(r);
+    uint64_t n = next_varint(r);
     out[0] = 0;
     if (n < TYPES) {
         strcpy(out, types[n]);
@@ -181,20 +181,20 @@ static void get_type(reader *r, char out[64])
 
 static void get_group(reader *r, group *g)
 {
-    g->kind = (int)next(r);
-    uint64_t done = next(r);
+    g->kind = (int)next_varint(r);
+    uint64_t done = next_varint(r);
     g->has_done = done > 0;
     g->done_id = done - 1;
-    g->done_at = next(r);
-    g->status = (int)next(r);
-    g->outcome = (int)next(r);
+    g->done_at = next_varint(r);
+    g->status = (int)next_varint(r);
+    g->outcome = (int)next_varint(r);
     get_type(r, g->type);
-    g->size = next(r);
-    g->depth = (unsigned)next(r);
-    g->hops = (unsigned)next(r);
-    g->first_id = next(r);
-    g->links = next(r);
-    uint64_t n = next(r);
+    g->size = next_varint(r);
+    g->depth = (unsigned)next_varint(r);
+    g->hops = (unsigned)next_varint(r);
+    g->first_id = next_varint(r);
+    g->links = next_varint(r);
+    uint64_t n = next_varint(r);
     if (n >= sizeof g->origin || n > (uint64_t)(r->end - r->p)) {
         r->bad = true;
         return;
@@ -207,9 +207,9 @@ static void get_group(reader *r, group *g)
 static void get_entry(reader *r, const group *g, char text[URL_ROOM], size_t *len,
                       uint64_t *index, uint64_t *back)
 {
-    *back = next(r);
-    *index = next(r);
-    uint64_t n = next(r), own = n >> 1;
+    *back = next_varint(r);
+    *index = next_varint(r);
+    uint64_t n = next_varint(r), own = n >> 1;
     size_t prefix = n & 1 ? 0 : strlen(g->origin);
     if (r->bad || own > (uint64_t)(r->end - r->p) || own + prefix >= URL_ROOM) {
         r->bad = true;
@@ -223,8 +223,8 @@ static void get_entry(reader *r, const group *g, char text[URL_ROOM], size_t *le
     r->p += own;
 }
 
-/* One batch's groups; false if they contradict themselves, which a checksum that fits
- * makes a bug or a forgery. */
+/* Reads the groups of one batch; false if they contradict themselves. With a good
+ * checksum that is a bug or a forgery. */
 static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
                        uint64_t at, const walker *w)
 {
@@ -232,7 +232,7 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
     group g;
     char text[URL_ROOM];
     for (int i = 0; i < FRONTIER_OUTPUTS; i++)
-        f->outputs[i] = next(&r);
+        f->outputs[i] = next_varint(&r);
     for (size_t i = 0; i < groups && !r.bad; i++) {
         get_group(&r, &g);
         if (r.bad || g.first_id != f->count)
@@ -253,8 +253,7 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
     return !r.bad && r.p == r.end;
 }
 
-/* Walks from the first batch to LIMIT or to one that does not fit; returns where that
- * is. */
+/* Walks from the first batch to LIMIT or to a bad batch; returns where it stopped. */
 static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
 {
     uint64_t at = HEAD;
@@ -270,7 +269,7 @@ static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
         b.len = 0;
         buf_room(&b, len);
         if (read_some(f, b.p, len, at + FRAME) < len ||
-            sum(f->seed ^ groups, at, b.p, len) != get_u64(frame + 8))
+            checksum(f->seed ^ groups, at, b.p, len) != get_u64(frame + 8))
             break;
         if (!walk_batch(f, (uint8_t *)b.p, len, groups, at + FRAME, w))
             kit_die("%s: damaged at byte %llu", f->path, (unsigned long long)at);
@@ -287,11 +286,11 @@ frontier *frontier_open(const char *dir, bool read_only)
     struct stat st;
     if (fstat(f->fd, &st) < 0)
         kit_die("%s: %s", f->path, strerror(errno));
-    /* Killed before it was begun: it begins now. */
+    /* The crawler was killed before it wrote the header: begin now. */
     if (st.st_size < HEAD && !read_only)
         write_head(f, kit_new_seed());
     if (read_some(f, head, HEAD, 0) < HEAD || memcmp(head, "SEENCRWL", 8) ||
-        get_u64(head + 32) != sum(0, 0, head, 32))
+        get_u64(head + 32) != checksum(0, 0, head, 32))
         kit_die("%s is not the log of a crawl", f->path);
     if (get_u32(head + 8) != VERSION)
         kit_die("%s was made by a newer version", f->path);
@@ -342,8 +341,9 @@ const uint64_t *frontier_outputs(const frontier *f)
 
 /* ---- appending ------------------------------------------------------------------ */
 
-/* Room for the frame and the output sizes in front of the batch; the sizes are padded
- * to their longest form, so that entries know their place before they are written. */
+/* Room for the frame and the output sizes in front of the batch. The sizes are padded
+ * to their longest form, so that the positions of entries are known before they are
+ * written. */
 enum { OUTPUTS_LEN = FRONTIER_OUTPUTS * 10 };
 
 static void put_long_varint(uint8_t *p, uint64_t n)
@@ -371,9 +371,9 @@ void frontier_begin(frontier *f, group *g)
     f->open = g;
 }
 
-/* The group's header is written when the number of entries is known, but their places
- * depend on its length: so the number goes in a fixed width, three bytes of varint
- * being enough for two million links. */
+/* The group's header is complete only when its entries are counted, but their positions
+ * depend on its length. So the count has a fixed width: three bytes of varint, enough
+ * for two million links. */
 enum { LINKS_MOST = 1 << 21 };
 
 static void put_group(buf *b, const group *g)
@@ -426,7 +426,7 @@ void frontier_end(frontier *f)
     buf *b = &f->batch;
     group *g = f->open;
     if (g->links == 0) {
-        g->origin[0] = 0; /* nobody needs it */
+        g->origin[0] = 0; /* there is no entry that needs it */
         put_group(b, g);
     } else {
         size_t full = b->len;
@@ -449,7 +449,7 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
             put_long_varint(p + FRAME + 10 * i, f->outputs[i] = outputs[i]);
         put_u32(p, len);
         put_u32(p + 4, (uint32_t)f->groups);
-        put_u64(p + 8, sum(f->seed ^ f->groups, f->size, p + FRAME, len));
+        put_u64(p + 8, checksum(f->seed ^ f->groups, f->size, p + FRAME, len));
         write_all(f, p, b->len, f->size);
         f->size += b->len;
         b->len = 0;
@@ -461,7 +461,7 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
 /* ---- reading one entry ----------------------------------------------------------- */
 
 /* Up to N bytes from AT on, committed or not. */
-static size_t peek(frontier *f, void *p, size_t n, uint64_t at)
+static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
 {
     if (at >= f->size) {
         uint64_t off = at - f->size;
@@ -478,18 +478,18 @@ void frontier_read(frontier *f, uint64_t at, entry *e)
 {
     /* Varints first; then the group, which knows the origin; then the address. */
     uint8_t head[HEADER_MOST], own[30 + URL_ROOM];
-    reader r = {own, own + peek(f, own, 30 + 512, at), false};
-    uint64_t back = next(&r), index, n;
+    reader r = {own, own + read_any(f, own, 30 + 512, at), false};
+    uint64_t back = next_varint(&r), index, n;
     group g;
     reader h = {head, head, false};
     if (!r.bad && back <= at)
-        h.end = head + peek(f, head, sizeof head, at - back);
+        h.end = head + read_any(f, head, sizeof head, at - back);
     get_group(&h, &g);
-    index = next(&r);
-    n = next(&r) >> 1;
+    index = next_varint(&r);
+    n = next_varint(&r) >> 1;
     if (!r.bad && n < URL_ROOM && n > (uint64_t)(r.end - r.p)) {
         size_t used = (size_t)(r.p - own);
-        r.end = own + peek(f, own, used + n, at);
+        r.end = own + read_any(f, own, used + n, at);
     }
     r.p = own;
     get_entry(&r, &g, e->text, &e->len, &index, &back);

@@ -1,10 +1,10 @@
 /* frontier.h - the crawl on disk: an append-only log of what was found and done.
  *
- * The log is the truth; the seen-set, the queues and the statistics are made from it
- * again after a crash. It is a sequence of batches, each written by one call and
- * guarded by a checksum; a batch holds groups; a group says that one page is done
- * (and how) and which new addresses it brought. Done and found stand in one group,
- * so a crash loses both or none. A torn last batch is cut off.
+ * The log is the truth: after a crash the seen-set, the queues and the statistics are
+ * rebuilt from it. It is a sequence of batches, each written by one call and protected
+ * by a checksum. A batch holds groups; a group says that one page is done, how, and
+ * which new addresses it brought. Because both are in one group, a crash loses both or
+ * neither. A torn last batch is cut off.
  *
  *   file   "SEENCRWL" u32 version u32 0 u64 seed u64 created u64 checksum
  *   batch  u32 length  u32 count of groups  u64 checksum   then LENGTH bytes:
@@ -40,7 +40,7 @@ enum outcome {
     OUT_ROBOTS,    /* robots.txt forbids it */
     OUT_DNS,       /* the name does not resolve */
     OUT_CONNECT,   /* no connection */
-    OUT_TLS,       /* no trust, or no handshake */
+    OUT_TLS,       /* the certificate is not trusted, or the handshake failed */
     OUT_TIMEOUT,   /* too slow */
     OUT_BROKEN,    /* not HTTP, or ended too early */
     OUT_PRIVATE,   /* an address that is not public */
@@ -76,8 +76,8 @@ typedef struct entry {
 
 typedef struct frontier frontier;
 
-/* Creates DIR/frontier.log, or opens it, for this process alone. Dies with a message
- * if it cannot. Opening checks every batch and cuts a torn end. */
+/* Creates or opens DIR/frontier.log for this process alone; dies with a message if it
+ * cannot. Opening checks every batch and cuts a torn end. */
 frontier *frontier_create(const char *dir, uint64_t seed);
 frontier *frontier_open(const char *dir, bool read_only);
 void frontier_close(frontier *f);
@@ -90,22 +90,22 @@ uint64_t frontier_cut(const frontier *f); /* bytes of a torn end */
 /* Sizes of the output files at the last commit. */
 const uint64_t *frontier_outputs(const frontier *f);
 
-/* Begins a group (first_id and links are set here), adds entries, ends it. The entry's
- * place in the log is returned: frontier_read finds it from now on. */
+/* Begins a group (and sets its first_id and links), adds entries, ends it. Adding
+ * returns the entry's position in the log, where frontier_read finds it. */
 void frontier_begin(frontier *f, group *g);
 uint64_t frontier_add(frontier *f, const char *text, size_t len, uint64_t *id);
 void frontier_end(frontier *f);
 
-/* How much waits to be committed; writes it as one batch. Dies if the disk is full:
- * nothing that was committed is lost. With SYNC also waits for the disk. */
+/* How many bytes are not yet committed; and commits them as one batch. Dies if the disk
+ * is full, and then loses nothing that was committed. SYNC waits for the disk. */
 size_t frontier_pending(const frontier *f);
 void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool sync);
 
 /* The entry at AT; dies if there is none. */
 void frontier_read(frontier *f, uint64_t at, entry *e);
 
-/* Walks through all that is committed: GROUP_SEEN for each group, ENTRY_SEEN for each
- * of its entries; either may be NULL. */
+/* Walks through everything committed: calls GROUP_SEEN for each group and ENTRY_SEEN
+ * for each of its entries; either may be NULL. */
 typedef struct walker {
     void (*group_seen)(void *ctx, const group *g);
     void (*entry_seen)(void *ctx, const group *g, uint64_t id, uint64_t at,

@@ -39,25 +39,25 @@ host *hosts_get(hosts *t, const url *u)
     return h;
 }
 
-static void set(hosts *t, size_t i, host *h)
+static void heap_set(hosts *t, size_t i, host *h)
 {
     t->heap[i] = h;
     h->heap_pos = (uint32_t)i;
 }
 
-static void sift(hosts *t, size_t i)
+static void heap_sift(hosts *t, size_t i)
 {
     host *h = t->heap[i];
     for (; i > 1 && t->heap[i / 2]->key > h->key; i /= 2)
-        set(t, i, t->heap[i / 2]);
+        heap_set(t, i, t->heap[i / 2]);
     for (size_t k; (k = 2 * i) <= t->waiting; i = k) {
         if (k < t->waiting && t->heap[k + 1]->key < t->heap[k]->key)
             k++;
         if (t->heap[k]->key >= h->key)
             break;
-        set(t, i, t->heap[k]);
+        heap_set(t, i, t->heap[k]);
     }
-    set(t, i, h);
+    heap_set(t, i, h);
 }
 
 void hosts_wait(hosts *t, host *h, uint64_t key)
@@ -69,8 +69,8 @@ void hosts_wait(hosts *t, host *h, uint64_t key)
         host *last = t->heap[t->waiting--];
         h->heap_pos = 0;
         if (last != h) {
-            set(t, i, last);
-            sift(t, i);
+            heap_set(t, i, last);
+            heap_sift(t, i);
         }
         return;
     }
@@ -85,7 +85,7 @@ void hosts_wait(hosts *t, host *h, uint64_t key)
         i = ++t->waiting;
         t->heap[i] = h;
     }
-    sift(t, i);
+    heap_sift(t, i);
 }
 
 host *hosts_first(const hosts *t)
@@ -93,14 +93,14 @@ host *hosts_first(const hosts *t)
     return t->waiting ? t->heap[1] : NULL;
 }
 
-place_count *hosts_place(hosts *t, const char *address)
+ip_load *hosts_ip(hosts *t, const char *address)
 {
     uint64_t hash = seen_hash_seeded(0, address, strlen(address));
-    place_count **slot = &t->places[hash % HOST_PLACES];
-    for (place_count *p = *slot; p; p = p->chain)
+    ip_load **slot = &t->ips[hash % HOST_IPS];
+    for (ip_load *p = *slot; p; p = p->chain)
         if (!strcmp(p->text, address))
             return p;
-    place_count *p = kit_alloc(sizeof *p);
+    ip_load *p = kit_alloc(sizeof *p);
     strncpy(p->text, address, sizeof p->text - 1);
     p->chain = *slot;
     return *slot = p;
@@ -139,8 +139,8 @@ void hosts_free(hosts *t, spill *s)
             free(h->origin);
             free(h);
         }
-    for (size_t i = 0; i < HOST_PLACES; i++)
-        for (place_count *p = t->places[i], *next; p; p = next) {
+    for (size_t i = 0; i < HOST_IPS; i++)
+        for (ip_load *p = t->ips[i], *next; p; p = next) {
             next = p->chain;
             free(p);
         }

@@ -13,11 +13,11 @@ typedef struct host host;
 typedef struct job job;
 
 /* Connections to one address, whatever the hosts behind it. */
-typedef struct place_count {
+typedef struct ip_load {
     char text[48];
-    unsigned in_flight, put_off; /* put_off: hosts that found it busy, of late */
-    struct place_count *chain;
-} place_count;
+    unsigned in_flight, put_off; /* put_off: hosts that recently found it busy */
+    struct ip_load *chain;
+} ip_load;
 
 /* One address being fetched, or waiting in memory to be fetched again. */
 struct job {
@@ -28,7 +28,7 @@ struct job {
     uint64_t id, at, parent_at;
     unsigned depth, hops, attempts;
     int kind;
-    place_count *place;  /* counted there while in flight */
+    ip_load *ip;  /* counted there while in flight */
     uint64_t not_before; /* milliseconds */
     char *referrer;      /* in shared mode: carried along */
     char *token;         /* in shared mode: as the queue holds it */
@@ -44,8 +44,8 @@ struct host {
     uint64_t hash, key;
     backlog queue;
     unsigned front_count;
-    job *front; /* before the queue: retries, targets of redirects */
-    job *held;  /* taken from the queue, but of a later level */
+    job *front; /* goes before the queue: retries, targets of redirects */
+    job *held;  /* popped from the queue, but of a later level */
     uint64_t ready_at;
     uint64_t pages;
     unsigned in_flight, fails, robots_tries;
@@ -53,18 +53,18 @@ struct host {
     double delay;               /* seconds; ours or the host's own */
     robots *robots;
     uint64_t robots_until;
-    place_count *place;
+    ip_load *ip;
     void *lease; /* shared mode */
 };
 
-enum { HOST_PLACES = 1 << 15 };
+enum { HOST_IPS = 1 << 15 };
 
 typedef struct hosts {
     host **table;
     size_t buckets, count;
     host **heap; /* 1-based */
     size_t waiting, heap_room;
-    place_count *places[HOST_PLACES];
+    ip_load *ips[HOST_IPS];
     double delay; /* of new hosts */
 } hosts;
 
@@ -78,7 +78,7 @@ void hosts_wait(hosts *t, host *h, uint64_t key);
 host *hosts_first(const hosts *t);
 
 /* The counter of an address. */
-place_count *hosts_place(hosts *t, const char *address);
+ip_load *hosts_ip(hosts *t, const char *address);
 
 /* Calls F for each host. */
 void hosts_each(hosts *t, void (*f)(void *ctx, host *h), void *ctx);

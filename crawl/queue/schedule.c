@@ -21,7 +21,7 @@ job *job_new(crawler *c, const char *text, size_t len)
     }
     fetch_clear(&j->f);
     if (url_normalise(text, len, j->text, j->room, &j->f.u) != URL_OK)
-        kit_die("the queue holds an address that is none: %.*s", (int)len, text);
+        kit_die("the queue holds something that is not a URL: %.*s", (int)len, text);
     j->h = hosts_get(&c->hosts, &j->f.u);
     j->id = j->at = j->parent_at = j->not_before = 0;
     j->depth = j->hops = j->attempts = 0;
@@ -69,12 +69,12 @@ void crawler_wait(crawler *c, host *h, double seconds)
         h->ready_at = at;
 }
 
-/* When H may be asked and has something to ask; UINT64_MAX: not before something
- * happens to it. */
+/* When H may be asked for something it has; UINT64_MAX: not before something happens
+ * to it. */
 static uint64_t next_time(crawler *c, const host *h)
 {
     uint64_t first = UINT64_MAX;
-    if (h->in_flight >= c->c->per_host || h->robots_state == ROBOTS_ASKED)
+    if (h->in_flight >= c->conf->per_host || h->robots_state == ROBOTS_ASKED)
         return UINT64_MAX;
     if (h->held ? h->held->depth <= c->level : c->store->queued(h) > 0)
         first = 0;
@@ -91,7 +91,7 @@ void crawler_update(crawler *c, host *h)
     hosts_wait(&c->hosts, h, next_time(c, h));
 }
 
-static job *take_job(crawler *c, host *h)
+static job *next_job(crawler *c, host *h)
 {
     for (job **p = &h->front; *p; p = &(*p)->next) {
         job *j = *p;
@@ -108,9 +108,9 @@ static job *take_job(crawler *c, host *h)
     h->held = NULL;
     if (!j)
         j = c->store->next(c, h);
-    if (j && c->c->depth >= 0 && j->depth > c->level) {
-        /* Levels are walked one after the other when depth counts: otherwise a page
-         * might first be found by a longer way, and its links be cut off. */
+    if (j && c->conf->depth >= 0 && j->depth > c->level) {
+        /* With --depth, levels are walked one after the other: otherwise a page
+         * might be found by a longer way first, and its links be cut off. */
         h->held = j;
         return NULL;
     }
@@ -121,7 +121,7 @@ static job *take_job(crawler *c, host *h)
 
 static bool needs_robots(const crawler *c, const host *h)
 {
-    return !c->c->no_robots && !h->dead &&
+    return !c->conf->no_robots && !h->dead &&
            (h->robots_state == ROBOTS_UNKNOWN ||
             (h->robots_state == ROBOTS_KNOWN && h->robots_until <= c->now));
 }
@@ -131,16 +131,16 @@ static engine *engine_for(crawler *c, const fetch *f)
     return c->plain && f->u.scheme == URL_HTTP && !f->follow ? c->plain : c->curl;
 }
 
-static void begin(crawler *c, host *h, job *j)
+static void start_request(crawler *c, host *h, job *j)
 {
     fetch *f = &j->f;
     crawler_wait(c, h, h->delay);
     h->in_flight++;
     c->in_flight++;
-    c->s.requests++;
-    j->place = h->place;
-    if (j->place)
-        j->place->in_flight++;
+    c->stats.requests++;
+    j->ip = h->ip;
+    if (j->ip)
+        j->ip->in_flight++;
     crawler_update(c, h);
     engine *e = engine_for(c, f);
     e->start(e, f);
@@ -154,25 +154,25 @@ static void ask_robots(crawler *c, host *h)
     h->robots_state = ROBOTS_ASKED;
     j->f.follow = j->f.all_types = true;
     j->f.limit = ROBOTS_LIMIT;
-    j->f.done = answer_robots;
-    begin(c, h, j);
+    j->f.done = on_robots_answer;
+    start_request(c, h, j);
 }
 
-/* Begins one request to H, or finds that there is none to begin. */
-static void turn(crawler *c, host *h)
+/* Starts one request to H, if there is one to start. */
+static void ask_host(crawler *c, host *h)
 {
     if (needs_robots(c, h)) {
         ask_robots(c, h);
         return;
     }
-    if (h->place && c->c->per_address && h->place->in_flight >= c->c->per_address) {
-        /* Its address is busy with other hosts; the more of them wait, the longer. */
-        unsigned others = h->place->put_off < 5000 ? h->place->put_off++ : 5000;
+    if (h->ip && c->conf->per_address && h->ip->in_flight >= c->conf->per_address) {
+        /* Its address is busy with other hosts: the more of them, the longer the wait. */
+        unsigned others = h->ip->put_off < 5000 ? h->ip->put_off++ : 5000;
         h->ready_at = c->now + 20 + others;
         crawler_update(c, h);
         return;
     }
-    job *j = take_job(c, h);
+    job *j = next_job(c, h);
     if (!j) {
         crawler_update(c, h);
         return;
@@ -184,10 +184,10 @@ static void turn(crawler *c, host *h)
     else if (h->robots &&
              !robots_allowed(h->robots, u->text + u->path, u->len - u->path))
         verdict = OUT_ROBOTS;
-    else if (c->c->host_pages && h->pages >= c->c->host_pages && !j->attempts)
+    else if (c->conf->host_pages && h->pages >= c->conf->host_pages && !j->attempts)
         verdict = OUT_LIMIT;
     if (verdict != OUT_OK) {
-        answer_without_fetch(c, j, verdict);
+        finish_unfetched(c, j, verdict);
         crawler_update(c, h);
         c->store->idle(c, h);
         return;
@@ -200,17 +200,17 @@ static void turn(crawler *c, host *h)
     fetch_clear(&j->f);
     j->f.follow = false;
     j->f.all_types = (j->kind & GROUP_SITEMAPS) != 0;
-    j->f.limit = j->f.all_types ? SITEMAP_LIMIT : c->c->max_body;
-    j->f.done = answer_page;
-    begin(c, h, j);
+    j->f.limit = j->f.all_types ? SITEMAP_LIMIT : c->conf->max_body;
+    j->f.done = on_page_answer;
+    start_request(c, h, j);
 }
 
 /* ---- the loop -------------------------------------------------------------------- */
 
 static bool may_begin(const crawler *c)
 {
-    return !*c->stop && c->in_flight < c->c->connections &&
-           (!c->c->max_pages || c->s.earlier + c->taken < c->c->max_pages);
+    return !*c->stop && c->in_flight < c->conf->connections &&
+           (!c->conf->max_pages || c->stats.earlier + c->taken < c->conf->max_pages);
 }
 
 static void find_level(void *ctx, host *h)
@@ -225,7 +225,7 @@ static void update_host(void *ctx, host *h)
     crawler_update(ctx, h);
 }
 
-/* Nothing is left of this level: the next one begins. False if there is none. */
+/* This level is done: begin the next one. False if there is none. */
 static bool next_level(crawler *c)
 {
     unsigned level = UINT32_MAX;
@@ -253,16 +253,16 @@ void crawler_run(crawler *c)
 {
     uint64_t committed = loop_now(), synced = committed, shown = committed;
     uint64_t stopped = 0;
-    c->s.started = committed;
+    c->stats.started = committed;
     for (;;) {
         c->now = loop_now();
         if (!*c->stop)
             c->store->refill(c);
         host *h;
         while (may_begin(c) && (h = hosts_first(&c->hosts)) && h->key <= c->now)
-            turn(c, h);
+            ask_host(c, h);
         bool idle = c->in_flight == 0;
-        if (idle && !hosts_first(&c->hosts) && c->c->depth >= 0 && !*c->stop &&
+        if (idle && !hosts_first(&c->hosts) && c->conf->depth >= 0 && !*c->stop &&
             next_level(c))
             continue;
         size_t pending = c->store->pending(c);
@@ -291,7 +291,7 @@ void crawler_run(crawler *c)
             summary_progress(c, false);
             shown = c->now;
         }
-        int most = c->store->pending(c) || c->c->redis ? COMMIT_MS : 200;
+        int most = c->store->pending(c) || c->conf->redis ? COMMIT_MS : 200;
         h = may_begin(c) ? hosts_first(&c->hosts) : NULL;
         if (h && h->key < c->now + (uint64_t)most)
             most = h->key > c->now ? (int)(h->key - c->now) : 0;

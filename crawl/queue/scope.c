@@ -14,7 +14,7 @@ struct place {
 };
 
 struct scope {
-    const config *c;
+    const config *conf;
     struct place *places; /* room is 0 or a power of two; free where there is no name */
     size_t count, room;
     regex_t *include, *exclude;
@@ -61,7 +61,7 @@ bool scope_related(const url *a, const url *b)
     return n == m && !memcmp(p, q, n);
 }
 
-/* Where the place is, or would be. There is always a free one. */
+/* Where the place is, or would be. There is always a free slot. */
 static struct place *find_place(const scope *s, const char *name, size_t len,
                                 uint16_t port)
 {
@@ -101,7 +101,7 @@ scope *scope_new(const config *c)
 {
     scope *s = kit_alloc(sizeof *s);
     memset(s, 0, sizeof *s);
-    s->c = c;
+    s->conf = c;
     s->include = compile(&c->include);
     s->exclude = compile(&c->exclude);
     for (size_t i = 0; i < c->hosts.n; i++) {
@@ -120,9 +120,9 @@ void scope_free(scope *s)
 {
     for (size_t i = 0; i < s->room; i++)
         free(s->places[i].name);
-    for (size_t i = 0; i < s->c->include.n; i++)
+    for (size_t i = 0; i < s->conf->include.n; i++)
         regfree(&s->include[i]);
-    for (size_t i = 0; i < s->c->exclude.n; i++)
+    for (size_t i = 0; i < s->conf->exclude.n; i++)
         regfree(&s->exclude[i]);
     free(s->include);
     free(s->exclude);
@@ -130,7 +130,7 @@ void scope_free(scope *s)
     free(s);
 }
 
-/* http and https on their own ports are one place: sites move between them. */
+/* http and https on their default ports are one place: sites move between them. */
 static uint16_t place_port(const url *u)
 {
     return u->port == 443 && u->scheme == URL_HTTPS ? 80 : u->port;
@@ -140,9 +140,9 @@ void scope_add(scope *s, const url *u)
 {
     size_t len = u->host_len;
     const char *name = u->text + u->host;
-    if (s->c->scope == SCOPE_DOMAIN)
+    if (s->conf->scope == SCOPE_DOMAIN)
         name = registered(u, &len);
-    add_place(s, name, len, s->c->scope == SCOPE_DOMAIN ? 0 : place_port(u));
+    add_place(s, name, len, s->conf->scope == SCOPE_DOMAIN ? 0 : place_port(u));
 }
 
 static bool known_place(const scope *s, const url *u)
@@ -150,9 +150,9 @@ static bool known_place(const scope *s, const url *u)
     const char *host = u->text + u->host, *end = host + u->host_len;
     if (!s->count)
         return false;
-    if (s->c->scope != SCOPE_DOMAIN)
+    if (s->conf->scope != SCOPE_DOMAIN)
         return find_place(s, host, u->host_len, place_port(u))->name;
-    /* The host may be a domain of ours, or in one. */
+    /* The host may be one of our domains, or below one. */
     while (!find_place(s, host, (size_t)(end - host), 0)->name) {
         host = memchr(host, '.', (size_t)(end - host));
         if (!host++)
@@ -161,9 +161,9 @@ static bool known_place(const scope *s, const url *u)
     return true;
 }
 
-/* The path's segments begin to repeat: the last 4 * k of them (with or without the
- * very last) are four times the same k, for k from 1 to 3. That is how relative links
- * on an error page or a symbolic link to a parent folder look. */
+/* Whether the path repeats itself: its last 4 * k segments (with or without the very
+ * last) are the same k segments four times, for k from 1 to 3. Relative links on an
+ * error page and symbolic links to a parent folder look like this. */
 static bool repeats(const url *u)
 {
     enum { MOST = 128, TIMES = 4, LONGEST = 3 };
@@ -197,15 +197,15 @@ enum scope_verdict scope_check(const scope *s, const url *u, const url *from)
     if (u->scheme > URL_HTTPS || u->user != u->host)
         return SCOPE_ELSEWHERE;
     bool same = from && from->path == u->path && !memcmp(from->text, u->text, u->path);
-    if (!same && s->c->scope != SCOPE_ANY && !known_place(s, u))
+    if (!same && s->conf->scope != SCOPE_ANY && !known_place(s, u))
         return SCOPE_ELSEWHERE;
-    if (u->len > s->c->max_url || repeats(u))
+    if (u->len > s->conf->max_url || repeats(u))
         return SCOPE_TRAP;
-    for (size_t i = 0; i < s->c->exclude.n; i++)
+    for (size_t i = 0; i < s->conf->exclude.n; i++)
         if (!regexec(&s->exclude[i], u->text, 0, NULL, 0))
             return SCOPE_PATTERN;
-    for (size_t i = 0; i < s->c->include.n; i++)
+    for (size_t i = 0; i < s->conf->include.n; i++)
         if (!regexec(&s->include[i], u->text, 0, NULL, 0))
             return SCOPE_IN;
-    return s->c->include.n ? SCOPE_PATTERN : SCOPE_IN;
+    return s->conf->include.n ? SCOPE_PATTERN : SCOPE_IN;
 }

@@ -1,6 +1,6 @@
 /* store_log.c - the store of one machine: log, seen-set and queues.
  *
- * Only the log is kept; everything else is made from it when a crawl goes on. */
+ * Only the log is kept; everything else is rebuilt from it when a crawl is resumed. */
 #include "crawler.h"
 #include "seed.h"
 #include "visited.h"
@@ -16,7 +16,7 @@ typedef struct log_state {
     entry e;
 } log_state;
 
-static log_state *state(const crawler *c)
+static log_state *log_of(const crawler *c)
 {
     return c->store_state;
 }
@@ -33,11 +33,11 @@ static job *job_from(crawler *c, const entry *e)
     return j;
 }
 
-/* Targets of redirects and sitemaps go before what waits already: they belong to an
+/* Targets of redirects and sitemaps go before what already waits: they belong to an
  * earlier level, and there are few of them. */
 static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     host *h = hosts_get(&c->hosts, u);
     if ((kind & 15) == GROUP_REDIRECT || (kind & GROUP_SITEMAPS)) {
         frontier_read(s->f, at, &s->e);
@@ -51,7 +51,7 @@ static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
 }
 
 typedef struct rebuild {
-    crawler *c;
+    crawler *crawler;
     seen_bitmap *done;
     seen_key keys[64];
     char *text[64];
@@ -61,7 +61,7 @@ typedef struct rebuild {
 static void add_waiting(rebuild *r)
 {
     bool dup[64];
-    visited_add(state(r->c)->v, r->keys, r->n, dup);
+    visited_add(log_of(r->crawler)->v, r->keys, r->n, dup);
     for (size_t i = 0; i < r->n; i++)
         free(r->text[i]);
     r->n = 0;
@@ -83,17 +83,17 @@ static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
     keep_entry(ctx, text, len);
 }
 
-/* More addresses than expected: the set is made anew from the log, a fifth larger
- * (twice below a million), so that a large one never takes 4 bytes an address. */
+/* More addresses came than expected: rebuilds the set from the log, a fifth larger
+ * (twice as large below a million), so that it stays below 4 bytes per address. */
 static void grow_visited(crawler *c)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     uint64_t n = visited_count(s->v);
     c->store->commit(c, false);
     visited_free(s->v);
-    s->v = visited_new(c->c, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
+    s->v = visited_new(c->conf, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
     rebuild *r = kit_alloc(sizeof *r);
-    r->c = c;
+    r->crawler = c;
     walker w = {NULL, entry_kept, r};
     frontier_walk(s->f, &w);
     add_waiting(r);
@@ -102,7 +102,7 @@ static void grow_visited(crawler *c)
 
 static void log_done(crawler *c, job *j, group *g, found *l)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     if (l->count > s->room) {
         s->room = l->count * 2;
         s->keys = kit_grow(s->keys, s->room, sizeof *s->keys);
@@ -122,8 +122,8 @@ static void log_done(crawler *c, job *j, group *g, found *l)
             return;
     }
     frontier_begin(s->f, g);
-    /* Entries can be read once their group is complete: first all are written and
-     * their places kept, then they are queued. */
+    /* Entries can be read once their group is complete: so write all of them first,
+     * then queue them. */
     for (size_t i = 0; i < l->count; i++) {
         uint64_t id;
         if (!s->dup[i])
@@ -132,14 +132,14 @@ static void log_done(crawler *c, job *j, group *g, found *l)
     frontier_end(s->f);
     for (size_t i = 0; i < l->count; i++)
         if (!s->dup[i] && s->place[i]) {
-            c->s.found++;
+            c->stats.found++;
             enqueue(c, &l->u[i], s->place[i], g->kind);
         }
 }
 
 static job *log_next(crawler *c, host *h)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     uint64_t at;
     if (!backlog_pop(&h->queue, c->spill, &at))
         return NULL;
@@ -156,12 +156,12 @@ static void log_commit(crawler *c, bool sync)
 {
     uint64_t sizes[FRONTIER_OUTPUTS];
     report_flush(&c->report, sizes, sync);
-    frontier_commit(state(c)->f, sizes, sync);
+    frontier_commit(log_of(c)->f, sizes, sync);
 }
 
 static size_t log_pending(crawler *c)
 {
-    return frontier_pending(state(c)->f);
+    return frontier_pending(log_of(c)->f);
 }
 
 static void log_refill(crawler *c)
@@ -182,7 +182,7 @@ static void log_idle(crawler *c, host *h)
 
 static const char *log_referrer(crawler *c, job *j)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     if (!j->parent_at)
         return "";
     frontier_read(s->f, j->parent_at, &s->e);
@@ -192,7 +192,7 @@ static const char *log_referrer(crawler *c, job *j)
 
 static void log_close(crawler *c)
 {
-    log_state *s = state(c);
+    log_state *s = log_of(c);
     frontier_close(s->f);
     visited_free(s->v);
     free(s->keys);
@@ -203,37 +203,37 @@ static void log_close(crawler *c)
 
 static uint64_t log_seen(crawler *c)
 {
-    return visited_count(state(c)->v);
+    return visited_count(log_of(c)->v);
 }
 static uint64_t log_memory(crawler *c)
 {
-    return visited_bytes(state(c)->v);
+    return visited_bytes(log_of(c)->v);
 }
 static uint64_t log_disk(crawler *c)
 {
-    return frontier_bytes(state(c)->f) + spill_bytes(c->spill);
+    return frontier_bytes(log_of(c)->f) + spill_bytes(c->spill);
 }
 static const uint64_t *log_outputs(crawler *c)
 {
-    return frontier_outputs(state(c)->f);
+    return frontier_outputs(log_of(c)->f);
 }
 static double log_lost(crawler *c)
 {
-    return visited_lost(state(c)->v);
+    return visited_lost(log_of(c)->v);
 }
 
 static const store log_store = {log_done,     log_next,   log_queued,   log_commit,
                                 log_pending,  log_refill, log_finished, log_idle,
                                 log_referrer, log_close};
 
-/* ---- going on -------------------------------------------------------------------- */
+/* ---- resuming -------------------------------------------------------------------- */
 
 static void group_again(void *ctx, const group *g)
 {
     rebuild *r = ctx;
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
-    r->c->s.earlier++;
+    r->crawler->stats.earlier++;
 }
 
 static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
@@ -248,10 +248,10 @@ static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     r->keys[r->n] = (seen_key){r->text[r->n], len};
     if (++r->n == 64)
         add_waiting(r);
-    /* The scope is what the seeds and their redirects made it. */
+    /* The scope is what the seeds and their redirects make it. */
     if ((g->kind == GROUP_SEEDS || (g->kind == GROUP_REDIRECT && g->depth == 0)) &&
         url_normalise(text, len, out, sizeof out, &u) == URL_OK)
-        scope_add(r->c->scope, &u);
+        scope_add(r->crawler->scope, &u);
 }
 
 static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
@@ -263,9 +263,9 @@ static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     if (url_normalise(text, len, out, sizeof out, &u) != URL_OK)
         return;
     if (seen_bitmap_get(r->done, id) == 1)
-        hosts_get(&r->c->hosts, &u)->pages++;
+        hosts_get(&r->crawler->hosts, &u)->pages++;
     else
-        enqueue(r->c, &u, at, g->kind);
+        enqueue(r->crawler, &u, at, g->kind);
 }
 
 void store_log_open(crawler *c, const char *dir, bool resume)
@@ -281,7 +281,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     if (!resume) {
         uint64_t seed = kit_new_seed();
         s->f = frontier_create(dir, seed);
-        s->v = visited_new(c->c, seed, c->c->expect);
+        s->v = visited_new(c->conf, seed, c->conf->expect);
         return;
     }
     s->f = frontier_open(dir, false);
@@ -289,9 +289,9 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     if (frontier_cut(s->f))
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));
-    s->v = visited_new(c->c, frontier_seed(s->f),
-                       n > c->c->expect ? n + n / 5 : c->c->expect);
-    rebuild r = {.c = c};
+    s->v = visited_new(c->conf, frontier_seed(s->f),
+                       n > c->conf->expect ? n + n / 5 : c->conf->expect);
+    rebuild r = {.crawler = c};
     if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
         kit_die("%s", seen_reason());
     walker first = {group_again, entry_again, &r};

@@ -12,8 +12,8 @@ struct visited {
 visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
 {
     visited *v = kit_alloc(sizeof *v);
-    /* Of the kinds that can be added to, fingerprints in buckets need the fewest bits
-     * at this error, and two lines of memory answer. */
+    /* Of the kinds that can grow by adding, a cuckoo filter needs the fewest bits at
+     * this error, and touches two cache lines. */
     seen_spec spec = {.kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
                       .keys = keys + keys / 64 + 64, /* one page's links over it */
                       .error = c->exact ? 0 : c->error,
@@ -31,8 +31,8 @@ void visited_free(visited *v)
     free(v);
 }
 
-/* Such a filter keeps a copy for each add, so only what is new may be added; equal
- * addresses may stand in one batch, so the few that look new are asked again. */
+/* A cuckoo filter keeps a copy for each add, so only new addresses may be added. A batch
+ * may hold an address twice, so those that look new are asked for again. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
 {
     seen_has_many(v->f, keys, n, dup);

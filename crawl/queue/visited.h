@@ -1,9 +1,9 @@
 /* visited.h - the set of addresses found so far.
  *
- * Asked once for each address, when it is found. A wrong "yes" loses a page for ever,
- * so the error is one in a million by default, in less than 4 bytes an address; with
- * --exact 64-bit fingerprints are kept instead, 8 bytes or a little more. Knows
- * nothing of the disk: after a crash it is filled from the log. */
+ * Asked once for each address, when it is found. A false positive loses a page for
+ * ever, so the error is one in a million by default, in less than 4 bytes per address;
+ * --exact keeps 64-bit fingerprints instead, in 8 bytes or a little more. Nothing of it
+ * is on disk: after a crash it is rebuilt from the log. */
 #ifndef CRAWL_VISITED_H
 #define CRAWL_VISITED_H
 
@@ -20,12 +20,12 @@ void visited_free(visited *v);
  * the first is new. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup);
 
-/* Whether more addresses came than were expected: time to make a larger one from the
- * log, in the same bytes an address. */
+/* Whether more addresses came than expected: then the caller rebuilds a larger set from
+ * the log, with the same bytes per address. */
 bool visited_full(const visited *v);
 
 uint64_t visited_count(const visited *v);
 uint64_t visited_bytes(const visited *v);
-double visited_lost(const visited *v); /* pages lost to wrong answers, expected */
+double visited_lost(const visited *v); /* pages lost to false positives, expected */
 
 #endif

@@ -1,4 +1,4 @@
-/* join.c - becoming a worker of a shared crawl, or its first one. */
+/* join.c - makes this process a worker of a shared crawl, or its first one. */
 #include "store_redis.h"
 #include "seed.h"
 
@@ -13,8 +13,8 @@ static void agree(crawler *c, redis_state *s, const char *meta)
         "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'version')";
     request r;
     char seed[32];
-    const char *mode = c->c->exact ? "set" : "bitmap";
-    if (!c->c->exact) {
+    const char *mode = c->conf->exact ? "set" : "bitmap";
+    if (!c->conf->exact) {
         redisReply *info =
             shards_command(s, &r, meta, WORDS("COMMAND", "INFO", "BF.INSERT"));
         if (info && info->type == REDIS_REPLY_ARRAY && info->elements == 1 &&
@@ -25,8 +25,8 @@ static void agree(crawler *c, redis_state *s, const char *meta)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)kit_new_seed());
     snprintf(
         s->cap, sizeof s->cap, "%llu",
-        (unsigned long long)(c->c->expect / SHARDS + c->c->expect / 8 / SHARDS + 64));
-    snprintf(s->err, sizeof s->err, "%.17g", c->c->error);
+        (unsigned long long)(c->conf->expect / SHARDS + c->conf->expect / 8 / SHARDS + 64));
+    snprintf(s->err, sizeof s->err, "%.17g", c->conf->error);
     redisReply *reply = shards_command(
         s, &r, meta, WORDS("EVAL", script, "1", meta, mode, s->cap, s->err, seed));
     reply_check(&r);
@@ -38,17 +38,17 @@ static void agree(crawler *c, redis_state *s, const char *meta)
     snprintf(s->cap, sizeof s->cap, "%s", reply_text(reply->element[1]));
     snprintf(s->err, sizeof s->err, "%s", reply_text(reply->element[2]));
     s->seed = strtoull(reply_text(reply->element[3]), NULL, 10);
-    c->c->error = strtod(s->err, NULL);
-    c->c->exact = !strcmp(s->mode, "set");
+    c->conf->error = strtod(s->err, NULL);
+    c->conf->exact = !strcmp(s->mode, "set");
     requests_free(&r, 1);
 }
 
-/* Seeds stand in Redis too, so that workers without any know the scope. */
+/* The seeds are in Redis, too, so that workers without any know the scope. */
 static void share_seeds(crawler *c, redis_state *s, const char *key)
 {
     request r;
-    for (size_t i = 0; i < c->c->seeds.n; i++) {
-        shards_command(s, &r, key, WORDS("SADD", key, c->c->seeds.p[i]));
+    for (size_t i = 0; i < c->conf->seeds.n; i++) {
+        shards_command(s, &r, key, WORDS("SADD", key, c->conf->seeds.p[i]));
         reply_check(&r);
         requests_free(&r, 1);
     }
@@ -56,14 +56,14 @@ static void share_seeds(crawler *c, redis_state *s, const char *key)
     reply_check(&r);
     if (!reply->elements)
         kit_die("the crawl %s has not begun: give the first worker a URL", s->u.name);
-    c->c->seeds.n = 0;
-    c->c->seeds.p = kit_grow(c->c->seeds.p, reply->elements, sizeof *c->c->seeds.p);
+    c->conf->seeds.n = 0;
+    c->conf->seeds.p = kit_grow(c->conf->seeds.p, reply->elements, sizeof *c->conf->seeds.p);
     for (size_t i = 0; i < reply->elements; i++)
-        c->c->seeds.p[c->c->seeds.n++] = strdup(reply_text(reply->element[i]));
+        c->conf->seeds.p[c->conf->seeds.n++] = strdup(reply_text(reply->element[i]));
     requests_free(&r, 1);
 }
 
-void join(crawler *c)
+void join_crawl(crawler *c)
 {
     redis_state *s = state(c);
     char meta[700], key[700];

@@ -1,12 +1,12 @@
-/* leases.c - hosts that are this worker's for now: claimed, kept, given back.
+/* leases.c - hosts leased to this worker: claimed, renewed, given back.
  *
- * Only who has the lease of a host asks it, so politeness holds for all workers
- * together. */
+ * Only the worker that holds the lease of a host sends it requests, so politeness holds
+ * for all workers together. */
 #include "store_redis.h"
 
 enum {
-    TAKE = 16,    /* addresses of a host in one lease */
-    CLAIM_MS = 25 /* between two looks for work */
+    HOST_BATCH = 16,    /* addresses of a host in one lease */
+    CLAIM_MS = 25 /* between two claims */
 };
 
 /* ---- addresses of a host --------------------------------------------------------- */
@@ -20,7 +20,7 @@ job *lease_next(crawler *c, host *h)
         return NULL;
     char *item = e->items[e->next++];
     if (sscanf(item, "%u %u %d %n", &depth, &hops, &kind, &at) < 3 || !at)
-        kit_die("Redis holds an address that is none: %s", item);
+        kit_die("Redis holds something that is not an address: %s", item);
     char *text = item + at, *space = strchr(text, ' ');
     size_t len = space ? (size_t)(space - text) : strlen(text);
     job *j = job_new(c, text, len);
@@ -44,8 +44,8 @@ uint64_t lease_queued(const host *h)
 
 /* ---- giving back ----------------------------------------------------------------- */
 
-/* It has to be given back, which waits to be said like a word in a box. */
-static void leave(redis_state *s, lease *e)
+/* Marks E to be given back with the next commit. */
+static void mark_leaving(redis_state *s, lease *e)
 {
     if (!e->leaving)
         s->waiting++;
@@ -56,13 +56,13 @@ void lease_idle(crawler *c, host *h)
 {
     lease *e = h->lease;
     if (e && !h->in_flight && !h->front && e->next == e->count && !e->open)
-        leave(state(c), e);
+        mark_leaving(state(c), e);
 }
 
 void leases_leave(crawler *c)
 {
     for (lease *e = state(c)->leases; e; e = e->list)
-        leave(state(c), e);
+        mark_leaving(state(c), e);
 }
 
 static void drop_lease(redis_state *s, lease *e)
@@ -78,7 +78,7 @@ static void drop_lease(redis_state *s, lease *e)
     free(e);
 }
 
-static void release(crawler *c, lease *e)
+static void give_back(crawler *c, lease *e)
 {
     redis_state *s = state(c);
     host *h = e->h;
@@ -103,7 +103,7 @@ void leases_give_back(crawler *c)
         if (e->leaving) {
             s->waiting--;
             s->look[shard_of(e->h->origin, e->h->origin_len)] = true;
-            release(c, e);
+            give_back(c, e);
         }
     }
     boxes_send(s, s->release, SCRIPT_RELEASE, mine, 1, 2);
@@ -114,12 +114,12 @@ void leases_give_back(crawler *c)
 void leases_open(crawler *c)
 {
     redis_state *s = state(c);
-    snprintf(s->lease_ms, sizeof s->lease_ms, "%.0f", c->c->lease * 1000);
+    snprintf(s->lease_ms, sizeof s->lease_ms, "%.0f", c->conf->lease * 1000);
     s->first_shard = (unsigned)(c->random % SHARDS);
     s->claim_wait = CLAIM_MS;
 }
 
-static void take_claim(crawler *c, const redisReply *row)
+static void accept_claim(crawler *c, const redisReply *row)
 {
     redis_state *s = state(c);
     char text[URL_ROOM], out[URL_ROOM];
@@ -128,7 +128,7 @@ static void take_claim(crawler *c, const redisReply *row)
     int n = snprintf(text, sizeof text, "%s/", origin);
     if (n >= (int)sizeof text ||
         url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
-        kit_die("Redis holds a host that is none: %s", origin);
+        kit_die("Redis holds something that is not a host: %s", origin);
     host *h = hosts_get(&c->hosts, &u);
     if (h->lease)
         return; /* ours already: a claim that ran twice; it comes back in time */
@@ -142,23 +142,23 @@ static void take_claim(crawler *c, const redisReply *row)
     s->leases = e;
     h->lease = e;
     c->queued += e->count;
-    /* What waits was in scope for whoever found it. */
+    /* What waits was in scope for the worker that found it. */
     scope_add(c->scope, &u);
     crawler_update(c, h);
 }
 
-/* Looks for work in the shards that are marked; false if there was none. */
-static bool claim(crawler *c)
+/* Claims hosts in the marked shards; false if there were none. */
+static bool claim_hosts(crawler *c)
 {
     redis_state *s = state(c);
     request r[SHARDS];
-    char hosts_most[16], take[16];
+    char hosts_most[16], batch[16];
     size_t n = 0, got = 0;
     unsigned room =
-        c->c->connections > c->in_flight ? c->c->connections - c->in_flight : 0;
+        c->conf->connections > c->in_flight ? c->conf->connections - c->in_flight : 0;
     unsigned each = (room + SHARDS - 1) / SHARDS;
     snprintf(hosts_most, sizeof hosts_most, "%u", each ? each : 1);
-    snprintf(take, sizeof take, "%u", (unsigned)TAKE * c->c->per_host);
+    snprintf(batch, sizeof batch, "%u", (unsigned)HOST_BATCH * c->conf->per_host);
     for (unsigned i = 0; i < SHARDS; i++) {
         unsigned k = (s->first_shard + i) % SHARDS;
         if (!s->look[k])
@@ -168,27 +168,27 @@ static bool claim(crawler *c)
         request_text(&r[n], s->worker);
         request_text(&r[n], s->lease_ms);
         request_text(&r[n], hosts_most);
-        request_text(&r[n++], take);
+        request_text(&r[n++], batch);
     }
     uint64_t asked = loop_now();
     scripts_run(s, r, n, SCRIPT_CLAIM);
-    /* What we got may be somebody else's already if we slept meanwhile. */
-    bool late = (double)(loop_now() - asked) >= c->c->lease * 1000;
+    /* If we slept meanwhile, these leases may already have run out. */
+    bool late = (double)(loop_now() - asked) >= c->conf->lease * 1000;
     for (size_t i = 0; i < n && !late; i++) {
         reply_array(r[i].reply);
         got += r[i].reply->elements;
         for (size_t k = 0; k < r[i].reply->elements; k++)
-            take_claim(c, r[i].reply->element[k]);
+            accept_claim(c, r[i].reply->element[k]);
     }
     requests_free(r, n);
     return got > 0;
 }
 
-/* Leases of hosts that have to wait are kept alive; those that were lost all the same
- * (this process slept) are not asked any further. Nor are they renewed: if we claimed
- * the host again meanwhile, its addresses are in Redis under our name and known to
- * nobody, and come back only when that lease runs out. */
-static void renew(crawler *c)
+/* Renews the leases of hosts that have to wait. A lease lost all the same (this process
+ * slept) is not used any more and not renewed: if we claimed the host again meanwhile,
+ * its addresses are in Redis under our name and nobody fetches them; they come back only
+ * when that lease runs out. */
+static void renew_leases(crawler *c)
 {
     redis_state *s = state(c);
     for (lease *e = s->leases; e; e = e->list) {
@@ -216,14 +216,14 @@ static void renew(crawler *c)
 void leases_refill(crawler *c)
 {
     redis_state *s = state(c);
-    if (c->now - s->renewed_at >= (uint64_t)(c->c->lease * 1000 / 4)) {
+    if (c->now - s->renewed_at >= (uint64_t)(c->conf->lease * 1000 / 4)) {
         s->renewed_at = c->now;
-        renew(c);
+        renew_leases(c);
     }
-    if (c->in_flight + c->hosts.waiting >= c->c->connections)
+    if (c->in_flight + c->hosts.waiting >= c->conf->connections)
         return;
-    /* Everywhere from time to time, less often while nothing is found; at once where
-     * hosts were given back. */
+    /* Ask all shards from time to time, less often while they have nothing; at once
+     * where hosts were given back. */
     bool all = c->now - s->claimed_at >= s->claim_wait, any = all;
     for (unsigned k = 0; k < SHARDS; k++)
         any |= s->look[k] |= all;
@@ -233,7 +233,7 @@ void leases_refill(crawler *c)
     }
     if (!any)
         return;
-    if (claim(c))
+    if (claim_hosts(c))
         s->claim_wait = CLAIM_MS;
     else if (all && s->claim_wait < 8 * CLAIM_MS)
         s->claim_wait *= 2;

@@ -1,4 +1,4 @@
-/* replicas.c - --wait: what was sent has reached replicas before it counts as safe. */
+/* replicas.c - --wait: waits until replicas have what was sent. */
 #include "store_redis.h"
 #include "seen.h"
 
@@ -32,13 +32,13 @@ bool replicas_wait(crawler *c, const bool touched[SHARDS])
     size_t n = 0;
     char count[16];
     bool good = true;
-    if (!c->c->wait_replicas)
+    if (!c->conf->wait_replicas)
         return true;
     if (c->now - s->owners_at >= 5000 || !s->owners_at) {
         s->owners_at = c->now;
         find_owners(s);
     }
-    snprintf(count, sizeof count, "%u", c->c->wait_replicas);
+    snprintf(count, sizeof count, "%u", c->conf->wait_replicas);
     for (unsigned k = 0; k < SHARDS; k++) {
         bool known = !touched[k] || s->alone_until[k] > c->now;
         for (size_t i = 0; i < n && !known; i++)
@@ -53,7 +53,7 @@ bool replicas_wait(crawler *c, const bool touched[SHARDS])
         shards_run(s, r, n);
     for (size_t i = 0; i < n; i++) {
         reply_check(&r[i]);
-        if (r[i].reply->integer >= c->c->wait_replicas)
+        if (r[i].reply->integer >= c->conf->wait_replicas)
             continue;
         good = false;
         s->owners_at = 0;

@@ -1,8 +1,7 @@
-/* script_calls.c - what is said to the shards of a shared crawl: scripts, one request
- * each.
+/* script_calls.c - runs the scripts of a shared crawl in its shards.
  *
- * A server that cannot be reached in time ends the crawl, as does one that answers
- * with an error: everything said before is safe there, and another worker goes on. */
+ * A server that cannot be reached in time, or answers with an error, ends the program:
+ * everything sent before is safe there, and another worker goes on. */
 #include "store_redis.h"
 #include "seen.h"
 
@@ -31,8 +30,8 @@ void reply_check(const request *r)
 const char *reply_text(const redisReply *r)
 {
     if (!r || r->type != REDIS_REPLY_STRING || strlen(r->str) != r->len)
-        kit_die("Redis: the answer holds no text where one belongs: is another program "
-                "writing to the keys of this crawl?");
+        kit_die("Redis: a reply is not text: does another program write to the keys of this "
+                "crawl?");
     return r->str;
 }
 
@@ -41,14 +40,14 @@ uint64_t reply_number(const redisReply *r, size_t i, size_t n)
     reply_array(r);
     if (r->elements != n || r->element[i]->type != REDIS_REPLY_INTEGER ||
         r->element[i]->integer < 0)
-        kit_die("Redis: the answer holds no number where one belongs");
+        kit_die("Redis: a reply is not a number");
     return (uint64_t)r->element[i]->integer;
 }
 
 void reply_array(const redisReply *r)
 {
     if (r->type != REDIS_REPLY_ARRAY)
-        kit_die("Redis: the answer is no list where one belongs");
+        kit_die("Redis: a reply is not a list");
 }
 
 void script_start(redis_state *s, request *r, unsigned shard, int script, size_t args)
@@ -62,8 +61,8 @@ void script_start(redis_state *s, request *r, unsigned shard, int script, size_t
     request_text(r, s->prefix[shard]);
 }
 
-/* Servers that do not know the script yet (a new owner of a slot) are told, and asked
- * again. */
+/* A server that does not know the script yet (a new owner of a slot) gets it, and is
+ * asked again. */
 void scripts_run(redis_state *s, request *r, size_t n, int script)
 {
     if (!n)
@@ -128,8 +127,8 @@ void box_add(redis_state *s, outbox *b, const void *p, size_t n)
     s->waiting++;
 }
 
-/* Keeps the numbers of the pages that the shard refused, which are counted from the
- * FIRST in its box. */
+/* Keeps the numbers of the pages that the shard refused; it counts them from the FIRST
+ * in its box. */
 static void keep_refused(redis_state *s, const outbox *b, size_t first,
                          const redisReply *reply)
 {
@@ -139,7 +138,7 @@ static void keep_refused(redis_state *s, const outbox *b, size_t first,
     for (size_t i = 0; i < reply->elements; i++) {
         const redisReply *e = reply->element[i];
         if (e->type != REDIS_REPLY_INTEGER || (uint64_t)e->integer >= pages)
-            kit_die("the server refuses a page that it was not told of");
+            kit_die("Redis refuses a page that it was never sent");
         buf_add(&s->refused, number + e->integer, sizeof *number);
     }
 }

@@ -1,11 +1,11 @@
 /* store_redis.c - the store of many crawlers: queues, leases and seen-set in Redis.
  *
- * A worker leases hosts, not addresses: it alone asks them, so politeness holds for all
- * workers together. What it has done is sent in batches: first the links it found, each
- * asked of the seen-set and queued in one step, then that the pages are done. A worker
+ * A worker leases hosts, not addresses: only it sends them requests, so politeness holds
+ * for all workers together. It reports in batches: first the links it found, each tested
+ * against the seen-set and queued in one step, then the pages that are done. A worker
  * that falls silent loses its leases, and its unfinished pages go to another. If it was
- * only asleep, it is told so when it calls them done, and takes its lines back: killed
- * workers aside, each page is listed once. */
+ * only asleep, the server refuses its pages when it reports them, and it withdraws its
+ * lines: killed workers aside, each page is listed once. */
 #include "store_redis.h"
 #include "seen.h"
 
@@ -22,13 +22,13 @@ static void redis_done(crawler *c, job *j, group *g, found *l)
         uint64_t h = seen_hash_seeded(s->seed, u->text, u->len);
         uint8_t print[8];
         char head[64];
-        /* Most links were sent before; all 64 bits are compared, so none is lost. */
+        /* Most links were sent before. All 64 bits are compared, so none is lost. */
         if (s->pushed[h % PUSHED] == h)
             continue;
         s->pushed[h % PUSHED] = h;
         for (int k = 0; k < 8; k++)
             print[k] = (uint8_t)(h >> (8 * k));
-        /* What a job must know: depth, hops, kind, address, referrer. */
+        /* What a job needs: depth, hops, kind, address, referrer. */
         item.len = 0;
         snprintf(head, sizeof head, "%u %u %d ", g->depth, g->hops, g->kind);
         buf_text(&item, head);
@@ -64,7 +64,7 @@ static void redis_commit(crawler *c, bool sync)
     for (unsigned k = 0; k < SHARDS; k++)
         touched[k] = s->push[k].count || s->done[k].count;
     /* Links first: a page is not done before what it brought is safe. */
-    if (c->c->wait_replicas)
+    if (c->conf->wait_replicas)
         boxes_copy(s, s->push, s->again);
     boxes_send(s, s->push, SCRIPT_PUSH, push, 3, 3);
     if (!replicas_wait(c, touched))
@@ -74,7 +74,7 @@ static void redis_commit(crawler *c, bool sync)
         s->again[k].count = 0;
     }
     boxes_send(s, s->done, SCRIPT_DONE, done, 2, 2);
-    report_settle(&c->report, (uint32_t *)s->refused.p,
+    report_confirm(&c->report, (uint32_t *)s->refused.p,
                   s->refused.len / sizeof(uint32_t));
     s->refused.len = 0;
     leases_give_back(c);
@@ -82,7 +82,7 @@ static void redis_commit(crawler *c, bool sync)
 
 static size_t redis_pending(crawler *c)
 {
-    /* In the unit of the log: bytes, about. */
+    /* Roughly in bytes, the unit of the log. */
     return state(c)->waiting * 40;
 }
 
@@ -99,9 +99,9 @@ static void read_status(redis_state *s)
     requests_free(r, SHARDS);
 }
 
-/* Nothing is ready and nothing is leased, in two looks between which nothing was found
- * or done: a look is not one moment, but a page that moved between shards meanwhile
- * was counted in one of them. */
+/* The crawl is finished if nothing is ready or leased, twice, and nothing was found or
+ * done in between. One reading of all shards is not atomic, but a page that moved between
+ * shards meanwhile changes a count. */
 static bool redis_finished(crawler *c)
 {
     redis_state *s = state(c);
@@ -156,9 +156,9 @@ static uint64_t redis_disk(crawler *c)
 }
 static double redis_lost(crawler *c)
 {
-    /* At most: the error holds for a full set. */
+    /* An upper bound: the error is that of a full set. */
     double n = (double)state(c)->status[2];
-    return c->c->exact ? n * n / 3.7e19 : n * c->c->error;
+    return c->conf->exact ? n * n / 3.7e19 : n * c->conf->error;
 }
 
 static const store redis_store = {
@@ -168,22 +168,22 @@ static const store redis_store = {
 void store_redis_open(crawler *c)
 {
     redis_state *s = kit_alloc(sizeof *s);
-    const char *bad = redis_url_parse(c->c->redis, &s->u);
+    const char *bad = redis_url_parse(c->conf->redis, &s->u);
     if (bad)
-        kit_die("--redis %s: %s", c->c->redis, bad);
+        kit_die("--redis %s: %s", c->conf->redis, bad);
     if (!(s->ns = nodes_open(&s->u)))
-        kit_die("--redis %s: %s", c->c->redis, nodes_reason());
+        kit_die("--redis %s: %s", c->conf->redis, nodes_reason());
     c->store_state = s;
     c->store = &redis_store;
     c->seen_count = redis_seen;
     c->seen_bytes = redis_bytes;
     c->disk_bytes = redis_disk;
     c->seen_lost = redis_lost;
-    c->level = UINT32_MAX; /* levels cannot be walked in step with others */
+    c->level = UINT32_MAX; /* workers do not walk levels in step */
     snprintf(s->worker, sizeof s->worker, "%llx.%d",
              (unsigned long long)seen_random_seed(), (int)getpid());
     s->pushed = kit_alloc(PUSHED * sizeof *s->pushed);
     leases_open(c);
     shards_open(s);
-    join(c);
+    join_crawl(c);
 }

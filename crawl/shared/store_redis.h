@@ -1,4 +1,4 @@
-/* store_redis.h - the rooms of the shared store, for themselves alone.
+/* store_redis.h - what the files of the shared store know of each other.
  *
  *   join      what the workers of a crawl agree on (join.c)
  *   leases    which hosts are this worker's for now (leases.c)
@@ -14,7 +14,7 @@
 
 enum { SHARDS = 64 };
 
-/* A host that is ours for now. */
+/* A host leased to this worker. */
 typedef struct lease {
     host *h;
     char **items;
@@ -24,7 +24,7 @@ typedef struct lease {
     struct lease *list;
 } lease;
 
-/* Words that wait to be sent to one shard. */
+/* Words to send to one shard. */
 typedef struct outbox {
     buf words; /* each: length as varint, bytes */
     size_t count;
@@ -42,7 +42,7 @@ typedef struct redis_state {
     outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
     size_t waiting; /* words in all of them, and leases to give back */
     uint64_t batch; /* of done pages */
-    buf refused;    /* those that were not ours any more: numbers in the report */
+    buf refused;    /* pages that were no longer ours: their numbers in the report */
     lease *leases;
     uint64_t claimed_at, claim_wait, renewed_at;
     bool look[SHARDS]; /* hosts were given back here: there may be more to do */
@@ -61,7 +61,7 @@ static inline redis_state *state(const crawler *c)
 /* ---- shards: all of these end the program if Redis does not answer -----------------
  */
 
-/* Names the shards, and tells the server the scripts. */
+/* Names the shards, and loads the scripts into the server. */
 void shards_open(redis_state *s);
 unsigned shard_of(const char *origin, size_t len);
 void shards_run(redis_state *s, request *r, size_t n);
@@ -86,7 +86,7 @@ void box_add(redis_state *s, outbox *b, const void *p, size_t n);
  */
 void boxes_send(redis_state *s, outbox *boxes, int script, const char *const *head,
                 size_t head_count, size_t step);
-/* A copy of the boxes, to send them again; what TO held is forgotten. */
+/* Copies the boxes, to send them again; TO is overwritten. */
 void boxes_copy(redis_state *s, const outbox *from, outbox *to);
 
 /* ---- leases ------------------------------------------------------------------------
@@ -103,9 +103,10 @@ void lease_idle(crawler *c, host *h);
 /* ---- replicas ----------------------------------------------------------------------
  */
 
-/* Asynchronous replication may lose what a server confirmed: --wait asks for more. A
- * server without replicas is not waited for again for a while. False if one had fewer
- * than were asked for: it may be a new one that never heard of what we sent. */
+/* Waits until replicas have what was sent (--wait), because asynchronous replication may
+ * lose what a server confirmed. A server without replicas is not waited for again for a
+ * while. False if one had fewer than wanted: it may be a new master that never received
+ * what we sent. */
 bool replicas_wait(crawler *c, const bool touched[SHARDS]);
 
 /* ---- join --------------------------------------------------------------------------
@@ -113,6 +114,6 @@ bool replicas_wait(crawler *c, const bool touched[SHARDS]);
 
 /* Reads from Redis how the crawl remembers and what its seeds are; the first worker
  * decides. */
-void join(crawler *c);
+void join_crawl(crawler *c);
 
 #endif

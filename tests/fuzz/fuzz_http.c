@@ -19,7 +19,7 @@ static void feed(fetch *f, const uint8_t *p, size_t n, size_t piece)
         /* On the heap, so that a step behind the piece is seen. */
         uint8_t *copy = malloc(m);
         memcpy(copy, p, m);
-        rc = http1_take(&a, copy, m);
+        rc = http1_parse(&a, copy, m);
         free(copy);
         p += m;
         n -= m;

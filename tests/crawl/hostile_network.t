@@ -1,5 +1,5 @@
 #!/bin/bash
-# hard.t - a network that is not as one would like it: rules that cannot be had, hosts that
+# hostile_network.t - a network that is not as one would like it: rules that cannot be had, hosts that
 # are not there, names beyond ASCII, certificates, and pages that point inwards.
 . "$(dirname "$0")/lib.sh"
 fast="--allow-private --delay 0 --quiet --retry-wait 0.02"

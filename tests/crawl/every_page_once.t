@@ -1,5 +1,5 @@
 #!/bin/bash
-# site.t - every page of a site exactly once, and nothing else.
+# every_page_once.t - every page of a site exactly once, and nothing else.
 . "$(dirname "$0")/lib.sh"
 fast="--allow-private --delay 0 --quiet"
 
@@ -51,7 +51,7 @@ is "$($crawl --list "$dir/s" | awk -F'\t' '$2 == 200 { print $1 }' | cut -d: -f2
 is "$($crawl $fast -i "$dir/none" 2>&1)" "seen crawl: --seeds $dir/none: No such file or directory" \
     "a file that is not there is named"
 printf 'http://127.0.0.1/\nhttp://127.0.0.1/\0x\n' >"$dir/seeds"
-is "$($crawl $fast -i "$dir/seeds" 2>&1)" "seen crawl: $dir/seeds: line 2 holds a NUL, so it is no URL" \
+is "$($crawl $fast -i "$dir/seeds" 2>&1)" "seen crawl: $dir/seeds: line 2 holds a NUL, so it is not a URL" \
     "and a line that cannot be one"
 stop_site
 
@@ -115,14 +115,14 @@ while IFS='|' read -r words said; do
     $crawl $words "http://127.0.0.1:$port/p/0.html" >"$dir/out" 2>"$dir/err"
     is "$? $(grep -c -- "$said" "$dir/err") $(wc -l <"$dir/out")" "2 1 0" "$words: $said"
 done <<END
---resolve nonsense|HOST:PORT:ADDRESS is wanted
---resolve a.example:80:b.example|HOST:PORT:ADDRESS is wanted
+--resolve nonsense|not of the form HOST:PORT:ADDRESS
+--resolve a.example:80:b.example|not of the form HOST:PORT:ADDRESS
 --resolve a.example:80:1.2.3|is not an address
---timeout 0|seconds from 0.001
---lease 0|seconds from 1
---depth -1|a number from 0
+--timeout 0|not seconds from 0.001
+--lease 0|not seconds from 1
+--depth -1|not a number from 0
 --include (|pattern
---engine fast|auto, curl or plain
+--engine fast|not auto, curl or plain
 ftp://a.example/|only http and https
 END
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# resume.t - a crawl killed at any moment goes on and loses nothing.
+# kill_and_resume.t - a crawl killed at any moment goes on and loses nothing.
 . "$(dirname "$0")/lib.sh"
 RANDOM=7
 fast="--allow-private --delay 0 --quiet"
@@ -92,7 +92,7 @@ $crawl --resume "$dir/u" 2>"$dir/err"
 is "$? $(grep -c 'not the log of a crawl' "$dir/err")" "2 1" "a damaged header is refused"
 before=$(cat "$dir/t/options")
 $crawl $fast --depth 7 --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
-is "$? $(grep -c 'holds a crawl already' "$dir/err")" "2 1" "a second crawl in one folder is refused"
+is "$? $(grep -c 'already holds a crawl' "$dir/err")" "2 1" "a second crawl in one folder is refused"
 is "$(cat "$dir/t/options")" "$before" "and the first one's options stay"
 $crawl --resume "$dir/none" 2>"$dir/err"
 is $? 2 "resuming nothing is refused"

@@ -1,49 +1,27 @@
-/* answer.c - what an answer means: links, a redirect, rules, or a reason to wait. */
+/* on_answer.c - acts on an answer: links, a redirect, robots.txt, a failure. */
 #include "page/charset.h"
 #include "crawler.h"
 #include "page/sitemap.h"
 
-/* ---- addresses found together ---------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------- */
 
-void found_add(found *l, const url *u)
-{
-    if (l->count == l->room) {
-        l->room = l->room ? 2 * l->room : 256;
-        l->u = kit_grow(l->u, l->room, sizeof *l->u);
-    }
-    l->u[l->count] = *u;
-    l->u[l->count++].text = (const char *)(uintptr_t)l->text.len;
-    buf_add(&l->text, u->text, u->len + 1);
-}
+enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links, so that a batch stays small */
 
-void found_ready(found *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        l->u[i].text = l->text.p + (uintptr_t)l->u[i].text;
-}
-
-static void found_clear(found *l)
-{
-    l->count = l->text.len = 0;
-}
-
-enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links: a batch must stay small */
-
-/* Resolves one link of a page and keeps it if it belongs to the crawl. */
-static void consider(crawler *c, const url *base, const url *from, const char *text,
+/* Resolves one link of a page and keeps it if it is in scope. */
+static void add_link(crawler *c, const url *base, const url *from, const char *text,
                      size_t len, unsigned kind)
 {
     char out[URL_ROOM];
     url u;
-    c->s.links++;
+    c->stats.links++;
     if (c->found.text.len > FOUND_MOST ||
         url_resolve(base, text, len, out, sizeof out, &u) != URL_OK) {
-        c->s.unreadable++;
+        c->stats.unreadable++;
         return;
     }
     report_link(&c->report, from, &u, kind);
     int verdict = scope_check(c->scope, &u, from);
-    c->s.skipped[verdict]++;
+    c->stats.skipped[verdict]++;
     if (verdict == SCOPE_IN)
         found_add(&c->found, &u);
 }
@@ -52,11 +30,11 @@ static void consider(crawler *c, const url *base, const url *from, const char *t
 
 static void count_page(crawler *c, const fetch *f, int outcome)
 {
-    c->s.pages++;
-    c->s.outcome[outcome]++;
+    c->stats.pages++;
+    c->stats.outcome[outcome]++;
     if (outcome == OUT_OK) {
-        c->s.fetched++;
-        c->s.status[f->status / 100 % 6]++;
+        c->stats.fetched++;
+        c->stats.status[f->status / 100 % 6]++;
     }
 }
 
@@ -78,90 +56,42 @@ static group group_of(const job *j, int kind, int outcome)
     return g;
 }
 
-/* J is done and brought c->found. */
-static void finish(crawler *c, job *j, int kind, int outcome)
+/* J is done, and c->found holds its links. */
+static void finish_page(crawler *c, job *j, int kind, int outcome)
 {
     group g = group_of(j, kind, outcome);
     count_page(c, &j->f, outcome);
-    report_page(&c->report, j, c->c->out ? c->store->referrer(c, j) : "", outcome);
+    report_page(&c->report, j, c->conf->out ? c->store->referrer(c, j) : "", outcome);
     found_ready(&c->found);
     c->store->done(c, j, &g, &c->found);
     job_drop(c, j);
 }
 
-void answer_without_fetch(crawler *c, job *j, int outcome)
+void finish_unfetched(crawler *c, job *j, int outcome)
 {
     found_clear(&c->found);
-    finish(c, j, GROUP_PAGE, outcome);
+    finish_page(c, j, GROUP_PAGE, outcome);
 }
 
-/* ---- failures -------------------------------------------------------------------- */
+/* ---- the connection and its host ------------------------------------------------- */
 
-enum {
-    HOST_PATIENCE = 8,     /* connections that fail in a row before a host is left */
-    RETRIES_WAITING = 1000 /* of one host; beyond that a failure is final */
-};
+enum { HOST_PATIENCE = 8 }; /* connections that fail in a row before a host is left */
 
-static bool is_transient(const fetch *f)
-{
-    switch (f->outcome) {
-    case OUT_OK:
-        return f->status == 408 || f->status == 429 || f->status == 500 ||
-               f->status == 502 || f->status == 503 || f->status == 504;
-    case OUT_CONNECT:
-    case OUT_TIMEOUT:
-    case OUT_BROKEN:
-    case OUT_DNS:
-        return true;
-    }
-    return false;
-}
-
-static double backoff(crawler *c, unsigned attempts)
-{
-    double s = c->c->retry_wait * crawler_jitter(c);
-    for (unsigned i = 1; i < attempts && s < c->c->max_wait; i++)
-        s *= 2;
-    return s < c->c->max_wait ? s : c->c->max_wait;
-}
-
-/* Puts J back for another attempt; false if it had enough of them. */
-static bool try_again(crawler *c, job *j)
-{
-    fetch *f = &j->f;
-    /* "Too many" and "not now" are said for the whole host. */
-    bool whole = f->outcome == OUT_OK && (f->status == 429 || f->status == 503);
-    if (!is_transient(f) || j->attempts > c->c->retries || j->h->dead ||
-        j->h->front_count >= RETRIES_WAITING) {
-        if (whole)
-            crawler_wait(c, j->h, fetch_wait(f, 0));
-        return false;
-    }
-    double wait = fetch_wait(f, backoff(c, j->attempts));
-    if (whole)
-        crawler_wait(c, j->h, wait);
-    j->not_before = c->now + (uint64_t)(wait * 1000);
-    c->s.retries++;
-    fetch_free(f); /* it may wait long, and needs no memory meanwhile */
-    f->head = f->body = f->sent = f->location_room = (buf){0};
-    crawler_front(c, j);
-    return true;
-}
-
-/* Common to all answers: the connection is free, the host may be asked again later. */
-static void settle(crawler *c, job *j)
+/* Common to all answers: frees the connection, and says when the host may be asked
+ * again. */
+static void free_connection(crawler *c, job *j)
 {
     host *h = j->h;
     fetch *f = &j->f;
     h->in_flight--;
     c->in_flight--;
-    c->s.bytes += f->size;
-    if (j->place) {
-        j->place->in_flight--;
-        j->place->put_off -= j->place->put_off / 8;
+    c->stats.bytes += f->size;
+    if (j->ip) {
+        j->ip->in_flight--;
+        j->ip->put_off -= j->ip->put_off / 8;
     }
-    if (f->address[0] && (!h->place || strcmp(h->place->text, f->address)))
-        h->place = hosts_place(&c->hosts, f->address);
+    if (f->address[0] && (!h->ip || strcmp(h->ip->text, f->address)))
+        h->ip = hosts_ip(&c->hosts, f->address);
     c->now = loop_now();
     crawler_wait(c, h, h->delay);
     if (f->outcome == OUT_OK)
@@ -198,12 +128,12 @@ static void find_sitemaps(crawler *c, host *h, const url *base)
     c->store->done(c, NULL, &g, &c->found);
 }
 
-void answer_robots(fetch *f)
+void on_robots_answer(fetch *f)
 {
     job *j = (job *)f;
     crawler *c = f->ctx;
     host *h = j->h;
-    settle(c, j);
+    free_connection(c, j);
     h->robots_state = ROBOTS_UNKNOWN;
     if (c->cancelling) {
         job_drop(c, j);
@@ -212,10 +142,10 @@ void answer_robots(fetch *f)
     bool busy = f->outcome == OUT_OK && (f->status == 429 || f->status >= 500);
     bool failed = f->outcome != OUT_OK && f->outcome != OUT_REDIRECTS;
     if ((busy || (failed && f->outcome != OUT_PRIVATE && f->outcome != OUT_TLS)) &&
-        h->robots_tries < c->c->retries) {
+        h->robots_tries < c->conf->retries) {
         h->robots_tries++;
-        crawler_wait(c, h, fetch_wait(f, backoff(c, h->robots_tries)));
-        c->s.retries++;
+        crawler_wait(c, h, fetch_wait(f, retry_wait(c, h->robots_tries)));
+        c->stats.retries++;
     } else {
         robots_free(h->robots);
         h->robots = NULL;
@@ -223,17 +153,17 @@ void answer_robots(fetch *f)
         h->robots_tries = 0;
         h->robots_until = c->now + 24 * 3600 * 1000ull;
         if (failed)
-            h->dead = (uint8_t)f->outcome; /* who cannot say is not asked */
+            h->dead = (uint8_t)f->outcome; /* no rules, no requests */
         else if (busy)
             h->robots = robots_all(false);
         else if (f->outcome == OUT_OK && f->status / 100 == 2)
-            h->robots = robots_parse(f->body.p, f->body.len, c->c->product);
+            h->robots = robots_parse(f->body.p, f->body.len, c->conf->product);
         double theirs = h->robots ? robots_delay(h->robots) : -1;
-        if (theirs > c->c->max_delay)
-            theirs = c->c->max_delay;
-        h->delay = theirs > c->c->delay ? theirs : c->c->delay;
+        if (theirs > c->conf->max_delay)
+            theirs = c->conf->max_delay;
+        h->delay = theirs > c->conf->delay ? theirs : c->conf->delay;
         crawler_wait(c, h, h->delay);
-        if (c->c->sitemaps && !failed && !busy)
+        if (c->conf->sitemaps && !failed && !busy)
             find_sitemaps(c, h, &f->u);
     }
     job_drop(c, j);
@@ -254,47 +184,47 @@ static void read_links(crawler *c, job *j)
     const buf *text = &f->body;
     if (charset && charset_to_utf8(charset, f->body.p, f->body.len, &c->utf8))
         text = &c->utf8;
-    if (!page_read(pg, text->p, text->len, c->c->follow, c->c->product))
+    if (!page_read(pg, text->p, text->len, c->conf->follow, c->conf->product))
         kit_die("out of memory reading %s", f->u.text);
     if (pg->has_base && url_resolve(&f->u, pg->text + pg->base_at, pg->base_len,
                                     base_text, sizeof base_text, &other) == URL_OK)
         base = other;
     f->noindex |= pg->noindex;
     f->nofollow |= pg->nofollow;
-    bool silent = f->nofollow && !c->c->follow_nofollow;
+    bool silent = f->nofollow && !c->conf->follow_nofollow;
     from = 0;
     const char *refresh = fetch_field(&f->head, "refresh", &n, &from);
     html_span next = refresh ? page_refresh(refresh, n) : (html_span){0};
-    if (next.len && (c->c->follow & PAGE_REFRESH) && !silent)
-        consider(c, &f->u, &f->u, next.p, next.len, PAGE_REFRESH);
+    if (next.len && (c->conf->follow & PAGE_REFRESH) && !silent)
+        add_link(c, &f->u, &f->u, next.p, next.len, PAGE_REFRESH);
     for (size_t i = 0; i < pg->count; i++) {
         const page_link *l = &pg->links[i];
-        if (silent || (l->nofollow && !c->c->follow_nofollow)) {
-            c->s.nofollow++;
+        if (silent || (l->nofollow && !c->conf->follow_nofollow)) {
+            c->stats.nofollow++;
             continue;
         }
         if (charset && charset_link(charset, pg->text + l->at, l->len, &c->link))
-            consider(c, &base, &f->u, c->link.p, c->link.len, l->kind);
+            add_link(c, &base, &f->u, c->link.p, c->link.len, l->kind);
         else
-            consider(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
+            add_link(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
     }
 }
 
 typedef struct sitemap_ctx {
-    crawler *c;
+    crawler *crawler;
     job *j;
-    bool nested; /* which of both is wanted */
+    bool nested; /* which of the two is wanted */
 } sitemap_ctx;
 
 static void on_loc(void *ctx, const char *loc, size_t len, bool nested)
 {
     sitemap_ctx *x = ctx;
     if (nested == x->nested)
-        consider(x->c, &x->j->f.u, &x->j->f.u, loc, len, PAGE_SITEMAP);
+        add_link(x->crawler, &x->j->f.u, &x->j->f.u, loc, len, PAGE_SITEMAP);
 }
 
-/* A sitemap brings pages; an index brings sitemaps, which go into a group of their
- * own in front. */
+/* A sitemap lists pages; an index lists sitemaps, which go into a group of their own,
+ * before the pages. */
 static int read_sitemap(crawler *c, job *j)
 {
     fetch *f = &j->f;
@@ -316,30 +246,30 @@ static void follow_redirect(crawler *c, job *j, int *outcome)
     fetch *f = &j->f;
     char out[URL_ROOM];
     url u;
-    if (j->hops >= c->c->max_redirects) {
+    if (j->hops >= c->conf->max_redirects) {
         *outcome = OUT_REDIRECTS;
         return;
     }
-    /* A seed may move: "example.org" to "www.example.org" takes the crawl along. */
-    if (j->depth == 0 && c->c->scope == SCOPE_HOST &&
+    /* A seed may move, from "example.org" to "www.example.org": the scope follows. */
+    if (j->depth == 0 && c->conf->scope == SCOPE_HOST &&
         url_resolve(&f->u, f->location, strlen(f->location), out, sizeof out, &u) ==
             0 &&
         u.scheme <= URL_HTTPS && scope_related(&f->u, &u))
         scope_add(c->scope, &u);
-    consider(c, &f->u, &f->u, f->location, strlen(f->location), 0);
+    add_link(c, &f->u, &f->u, f->location, strlen(f->location), 0);
 }
 
-void answer_page(fetch *f)
+void on_page_answer(fetch *f)
 {
     job *j = (job *)f;
     crawler *c = f->ctx;
     host *h = j->h;
-    settle(c, j);
+    free_connection(c, j);
     if (c->cancelling) {
         job_drop(c, j);
         return;
     }
-    if (!try_again(c, j)) {
+    if (!retry_later(c, j)) {
         int kind = GROUP_PAGE, outcome = f->outcome;
         if (outcome == OUT_PRIVATE && !h->dead)
             h->dead = OUT_PRIVATE;
@@ -351,43 +281,15 @@ void answer_page(fetch *f)
         } else if (good && (j->kind & GROUP_SITEMAPS)) {
             kind = read_sitemap(c, j);
         } else if (good && fetch_is_html(f->type) && !f->dropped &&
-                   (c->c->depth < 0 || j->depth < (unsigned)c->c->depth ||
-                    c->c->links)) {
+                   (c->conf->depth < 0 || j->depth < (unsigned)c->conf->depth ||
+                    c->conf->links)) {
             read_links(c, j);
-            if (c->c->depth >= 0 && j->depth >= (unsigned)c->c->depth)
+            if (c->conf->depth >= 0 && j->depth >= (unsigned)c->conf->depth)
                 found_clear(&c->found);
         }
-        finish(c, j, kind, outcome);
+        finish_page(c, j, kind, outcome);
     }
     crawler_update(c, h);
     if (!h->in_flight)
         c->store->idle(c, h);
-}
-
-void answer_seeds(crawler *c, const words *seeds)
-{
-    group g = {.kind = GROUP_SEEDS};
-    found_clear(&c->found);
-    for (size_t i = 0; i < seeds->n; i++) {
-        char text[URL_ROOM], out[URL_ROOM];
-        url u;
-        const char *s = seeds->p[i];
-        int rc = url_normalise(s, strlen(s), out, sizeof out, &u);
-        if (rc == URL_ERELATIVE || (rc == URL_ESCHEME && !strstr(s, "://"))) {
-            /* "example.org" and "example.org:8080" as people write them */
-            int n = snprintf(text, sizeof text, "http://%s", s);
-            if (n < (int)sizeof text)
-                rc = url_normalise(text, (size_t)n, out, sizeof out, &u);
-        }
-        if (rc == URL_ESCHEME || (rc == URL_OK && u.scheme > URL_HTTPS))
-            kit_die("%s: only http and https can be crawled", s);
-        if (rc < 0)
-            kit_die("%s: %s", s, url_strerror(rc));
-        if (u.user != u.host)
-            kit_die("%s: a password in an address would end up in every output", s);
-        scope_add(c->scope, &u);
-        found_add(&c->found, &u);
-    }
-    found_ready(&c->found);
-    c->store->done(c, NULL, &g, &c->found);
 }

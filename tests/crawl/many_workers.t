@@ -1,5 +1,5 @@
 #!/bin/bash
-# shared.t - four crawlers, one crawl: through one Redis and through a cluster of six;
+# many_workers.t - four crawlers, one crawl: through one Redis and through a cluster of six;
 # one of them is killed with -9.
 . "$(dirname "$0")/lib.sh"
 command -v redis-server >/dev/null || { echo "1..0 # SKIP no redis-server"; exit 0; }
@@ -74,7 +74,7 @@ four_workers "redis://127.0.0.1:$one/plain" "one Redis, bitmaps"
 is "$(redis-cli -p "$one" hget seen:plain:crawl mode)" bitmap "without a module: plain bitmaps"
 redis-cli -p "$one" hdel seen:plain:crawl cap >/dev/null
 "$crawl" --quiet --redis "redis://127.0.0.1:$one/plain" >"$dir/log" 2>&1
-is "$? $(cut -c1-60 "$dir/log")" "2 seen crawl: Redis: the answer holds no text where one belong" \
+is "$? $(cut -c1-60 "$dir/log")" "2 seen crawl: Redis: a reply is not text: does another program" \
     "keys that somebody else has changed are an error"
 four_workers "redis://127.0.0.1:$one/exact" "one Redis, fingerprints" --exact
 

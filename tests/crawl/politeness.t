@@ -1,5 +1,5 @@
 #!/bin/bash
-# polite.t - one request at a time, with pauses, and only where it is allowed.
+# politeness.t - one request at a time, with pauses, and only where it is allowed.
 . "$(dirname "$0")/lib.sh"
 start_site --pages 60 --hosts 3 --wait 4
 $crawl --allow-private --quiet --delay 0 --any-host "http://127.0.0.1:$port/p/0.html" >"$dir/out"

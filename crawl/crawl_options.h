@@ -1,0 +1,52 @@
+/* crawl_options.h - the rows of the option table, for those who keep and set them. */
+#ifndef CRAWL_CRAWL_OPTIONS_H
+#define CRAWL_CRAWL_OPTIONS_H
+
+#include "buf.h"
+#include "config.h"
+#include "options.h"
+
+/* What a value is, and so where it goes. */
+enum how {
+    HEADING, /* no option: a title above some */
+    FLAG,    /* bool */
+    CHOICE,  /* int, set to LEAST */
+    NUMBER,  /* unsigned, from LEAST to MOST */
+    COUNT,   /* uint64_t, from LEAST to MOST */
+    SECONDS, /* double, from LEAST to MOST */
+    BYTES,   /* uint64_t, up to MOST */
+    ERROR,   /* double, a probability */
+    TEXT,    /* const char * */
+    PATH,    /* const char *, made absolute: an output */
+    LIST,    /* words, may be repeated */
+    RESOLVE, /* words, HOST:PORT:ADDRESS */
+    FOLLOW,  /* unsigned, bits of enum page_link_kind */
+    ENGINE,  /* int, enum engine_kind */
+    SEEDS,   /* words, from a file */
+    RUN      /* the folder, and what to do with it: enum run in LEAST */
+};
+
+typedef struct crawl_option {
+    int letter;
+    const char *name, *arg, *help;
+    enum how how;
+    size_t at; /* of the field in config */
+    double least, most;
+} crawl_option;
+
+/* Makes the kit's table of the rows; call it first. */
+const kit_command *crawl_command(void);
+const crawl_option *crawl_option_by_key(int key);
+const crawl_option *crawl_option_by_name(const char *name); /* NULL: there is none */
+
+/* Sets one option; dies if V is not a good value. V must stay. */
+void crawl_option_set(config *c, const crawl_option *o, const char *v);
+
+void words_add(words *w, const char *s);
+const char *absolute_path(const char *path);
+
+/* kept_options.c */
+void kept_options_read(config *c); /* sets the options and seeds kept in c->dir */
+void kept_options_add(const config *c, const crawl_option *o, const char *v);
+
+#endif

@@ -1,0 +1,49 @@
+/* retry.c - which failures are worth another attempt, and when. */
+#include "crawler.h"
+
+enum { RETRIES_WAITING = 1000 }; /* of one host; beyond that a failure is final */
+
+static bool is_transient(const fetch *f)
+{
+    switch (f->outcome) {
+    case OUT_OK:
+        return f->status == 408 || f->status == 429 || f->status == 500 ||
+               f->status == 502 || f->status == 503 || f->status == 504;
+    case OUT_CONNECT:
+    case OUT_TIMEOUT:
+    case OUT_BROKEN:
+    case OUT_DNS:
+        return true;
+    }
+    return false;
+}
+
+double retry_wait(crawler *c, unsigned attempts)
+{
+    double s = c->conf->retry_wait * crawler_jitter(c);
+    for (unsigned i = 1; i < attempts && s < c->conf->max_wait; i++)
+        s *= 2;
+    return s < c->conf->max_wait ? s : c->conf->max_wait;
+}
+
+bool retry_later(crawler *c, job *j)
+{
+    fetch *f = &j->f;
+    /* "Too many" and "not now" speak for the whole host. */
+    bool whole = f->outcome == OUT_OK && (f->status == 429 || f->status == 503);
+    if (!is_transient(f) || j->attempts > c->conf->retries || j->h->dead ||
+        j->h->front_count >= RETRIES_WAITING) {
+        if (whole)
+            crawler_wait(c, j->h, fetch_wait(f, 0));
+        return false;
+    }
+    double wait = fetch_wait(f, retry_wait(c, j->attempts));
+    if (whole)
+        crawler_wait(c, j->h, wait);
+    j->not_before = c->now + (uint64_t)(wait * 1000);
+    c->stats.retries++;
+    fetch_free(f); /* it may wait long, and needs no memory meanwhile */
+    f->head = f->body = f->sent = f->location_room = (buf){0};
+    crawler_front(c, j);
+    return true;
+}

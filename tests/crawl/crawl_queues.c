@@ -1,0 +1,273 @@
+/* crawl_queues.c - addresses, scope, queues and the log, each on its own. */
+#include "net/addr.h"
+#include "queue/backlog.h"
+#include "queue/frontier.h"
+#include "queue/scope.h"
+#include "seen.h"
+#include "tap.h"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+/* ---- addresses ------------------------------------------------------------------- */
+
+static void check_addresses(void)
+{
+    static const struct {
+        const char *text;
+        bool is_public;
+    } a[] = {
+        {"8.8.8.8", true},
+        {"0.0.0.0", false},
+        {"10.1.2.3", false},
+        {"11.0.0.0", true},
+        {"100.63.255.255", true},
+        {"100.64.0.0", false},
+        {"100.127.255.255", false},
+        {"100.128.0.0", true},
+        {"127.0.0.1", false},
+        {"127.255.255.255", false},
+        {"128.0.0.1", true},
+        {"169.254.169.254", false},
+        {"172.15.0.1", true},
+        {"172.16.0.1", false},
+        {"172.31.255.255", false},
+        {"172.32.0.0", true},
+        {"192.0.0.1", false},
+        {"192.0.1.1", true},
+        {"192.0.2.1", false},
+        {"192.168.0.1", false},
+        {"192.169.0.1", true},
+        {"198.18.0.1", false},
+        {"198.20.0.1", true},
+        {"203.0.113.9", false},
+        {"224.0.0.1", false},
+        {"240.0.0.1", false},
+        {"255.255.255.255", false},
+        {"::", false},
+        {"::1", false},
+        {"::ffff:8.8.8.8", true},
+        {"::ffff:10.0.0.1", false},
+        {"::8.8.8.8", false},
+        {"64:ff9b::808:808", true},
+        {"64:ff9b::7f00:1", false},
+        {"100::1", false},
+        {"2001:4860:4860::8888", true},
+        {"2001:db8::1", false},
+        {"2001::1", false},
+        {"2002:7f00:1::", false},
+        {"2002:808:808::", true},
+        {"2a00:1450::1", true},
+        {"3fff::1", false},
+        {"3fff:1000::1", true},
+        {"fc00::1", false},
+        {"fd12::1", false},
+        {"fe80::1", false},
+        {"ff02::1", false},
+    };
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+        struct sockaddr_storage ss = {0};
+        struct sockaddr_in *in = (void *)&ss;
+        struct sockaddr_in6 *in6 = (void *)&ss;
+        if (inet_pton(AF_INET, a[i].text, &in->sin_addr) == 1)
+            ss.ss_family = AF_INET;
+        else if (inet_pton(AF_INET6, a[i].text, &in6->sin6_addr) == 1)
+            ss.ss_family = AF_INET6;
+        ok(addr_is_public((void *)&ss) == a[i].is_public, "%s is %s", a[i].text,
+           a[i].is_public ? "public" : "not public");
+    }
+}
+
+/* ---- scope ----------------------------------------------------------------------- */
+
+static int verdict(const scope *s, const char *text)
+{
+    char out[URL_ROOM];
+    url u;
+    return url_normalise(text, strlen(text), out, sizeof out, &u) < 0
+               ? -1
+               : (int)scope_check(s, &u, NULL);
+}
+
+static void check_scope(void)
+{
+    char out[URL_ROOM];
+    url u;
+    config c = {.max_url = 100};
+    scope *s = scope_new(&c);
+    url_normalise("https://www.example.co.uk/", 26, out, sizeof out, &u);
+    scope_add(s, &u);
+    ok(verdict(s, "http://www.example.co.uk/a") == SCOPE_IN,
+       "http and https are one place");
+    ok(verdict(s, "http://www.example.co.uk:8080/a") == SCOPE_ELSEWHERE,
+       "another port is elsewhere");
+    ok(verdict(s, "http://example.co.uk/") == SCOPE_ELSEWHERE,
+       "another host is elsewhere");
+    ok(verdict(s, "ftp://www.example.co.uk/") == SCOPE_ELSEWHERE, "ftp is elsewhere");
+    ok(verdict(s, "http://u@www.example.co.uk/") == SCOPE_ELSEWHERE,
+       "addresses with a user are not followed");
+    ok(verdict(s, "http://www.example.co.uk/a/a/a/b") == SCOPE_IN,
+       "three times is no trap");
+    ok(verdict(s, "http://www.example.co.uk/a/a/a/a") == SCOPE_TRAP,
+       "four times is one");
+    ok(verdict(s, "http://www.example.co.uk/a/b/a/b/a/b/a/b/") == SCOPE_TRAP,
+       "also of two segments");
+    ok(verdict(s, "http://www.example.co.uk/x/a/b/c/a/b/c/a/b/c/a/b/c/i.html") ==
+           SCOPE_TRAP,
+       "also of three, with a file behind");
+    ok(verdict(s, "http://www.example.co.uk/a/aa/a/aa/aaa/a") == SCOPE_IN,
+       "segments are compared whole");
+    char long_url[200] = "http://www.example.co.uk/";
+    memset(long_url + 25, 'x', 76);
+    ok(verdict(s, long_url) == SCOPE_TRAP, "longer than --max-url");
+    scope_free(s);
+
+    c.scope = SCOPE_DOMAIN;
+    s = scope_new(&c);
+    scope_add(s, &u);
+    ok(verdict(s, "http://example.co.uk/") == SCOPE_IN,
+       "--domain takes the registered domain");
+    ok(verdict(s, "http://a.b.example.co.uk:81/") == SCOPE_IN, "and all below it");
+    ok(verdict(s, "http://other.co.uk/") == SCOPE_ELSEWHERE,
+       "co.uk is nobody's domain");
+    ok(verdict(s, "http://notexample.co.uk/") == SCOPE_ELSEWHERE,
+       "ends of words do not count");
+    scope_free(s);
+}
+
+/* ---- queues ---------------------------------------------------------------------- */
+
+static void check_backlog(void)
+{
+    enum { QUEUES = 5 };
+    spill *s = spill_new("/tmp");
+    backlog q[QUEUES] = {0};
+    uint64_t in[QUEUES] = {0}, out[QUEUES] = {0}, x = 12345;
+    bool good = true;
+    for (int i = 0; i < 400000; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        unsigned k = (unsigned)(x >> 33) % QUEUES;
+        /* Phases of filling and of emptying, so that blocks go to the file and back. */
+        bool push = (x >> 50) % 16 < ((i / 50000) % 2 ? 4u : 12u);
+        uint64_t got;
+        if (push)
+            backlog_push(&q[k], s, in[k]++ * QUEUES + k);
+        else if (backlog_pop(&q[k], s, &got))
+            good = good && got == out[k]++ * QUEUES + k;
+        else
+            good = good && in[k] == out[k];
+        good = good && q[k].count == in[k] - out[k];
+    }
+    for (unsigned k = 0; k < QUEUES; k++) {
+        uint64_t got;
+        while (backlog_pop(&q[k], s, &got))
+            good = good && got == out[k]++ * QUEUES + k;
+        good = good && in[k] == out[k];
+        backlog_free(&q[k], s);
+    }
+    ok(good, "five queues in one file: first in, first out, over 400,000 steps");
+    note("the file grew to %llu bytes", (unsigned long long)spill_bytes(s));
+    spill_free(s);
+}
+
+/* ---- the log --------------------------------------------------------------------- */
+
+typedef struct seen_log {
+    uint64_t groups, entries, done, sum;
+} seen_log;
+
+static void on_group(void *ctx, const group *g)
+{
+    seen_log *l = ctx;
+    l->groups++;
+    l->done += g->has_done ? g->done_id : 0;
+}
+
+static void on_entry(void *ctx, const group *g, uint64_t id, uint64_t at,
+                     const char *text, size_t len)
+{
+    seen_log *l = ctx;
+    (void)g;
+    l->entries++;
+    l->sum += id + at + seen_hash_seeded(0, text, len);
+}
+
+static void check_log(void)
+{
+    char dir[] = "/tmp/seen-parts.XXXXXX", path[100], text[400];
+    if (!mkdtemp(dir))
+        return;
+    frontier *f = frontier_create(dir, 42);
+    uint64_t at[500], id, sum = 0, outputs[FRONTIER_OUTPUTS] = {1, 2, 3};
+    bool good = true;
+    entry *e = kit_alloc(sizeof *e);
+    for (unsigned i = 0; i < 500; i++) {
+        group g = {.kind = GROUP_PAGE,
+                   .has_done = i > 0,
+                   .done_id = i / 2,
+                   .done_at = i ? at[i / 2] : 0,
+                   .status = 200,
+                   .size = i * 1000,
+                   .depth = i % 7,
+                   .hops = i % 3,
+                   .type = "text/odd"};
+        strcpy(g.origin, "http://example.org");
+        frontier_begin(f, &g);
+        /* Every fifth is of another host; lengths cross what one read takes. */
+        int n =
+            snprintf(text, sizeof text, "http://%s/%u/%0*u",
+                     i % 5 ? "example.org" : "other.example", i, 1 + (int)(i % 300), i);
+        at[i] = frontier_add(f, text, (size_t)n, &id);
+        sum += id + at[i] + seen_hash_seeded(0, text, (size_t)n);
+        frontier_end(f);
+        good = good && id == i;
+        if (i % 37 == 36)
+            frontier_commit(f, outputs, false);
+        for (unsigned k = i > 20 ? i - 20 : 0; k <= i; k++) {
+            frontier_read(f, at[k], e);
+            n = snprintf(text, sizeof text, "http://%s/%u/%0*u",
+                         k % 5 ? "example.org" : "other.example", k, 1 + (int)(k % 300),
+                         k);
+            good = good && e->id == k && e->depth == k % 7 && e->hops == k % 3 &&
+                   e->len == (size_t)n && !memcmp(e->text, text, e->len) &&
+                   e->parent_at == (k ? at[k / 2] : 0);
+        }
+    }
+    ok(good, "entries are read back, before and after their batch is written");
+    outputs[1] = 1ull << 40;
+    frontier_commit(f, outputs, true);
+    frontier_close(f);
+    f = frontier_open(dir, false);
+    seen_log l = {0};
+    walker w = {on_group, on_entry, &l};
+    frontier_walk(f, &w);
+    ok(frontier_count(f) == 500 && l.groups == 500 && l.entries == 500 && l.sum == sum,
+       "a walk through the log meets all groups and entries");
+    ok(frontier_outputs(f)[1] == 1ull << 40 && frontier_cut(f) == 0,
+       "the outputs' sizes are those of the last commit");
+    frontier_close(f);
+    /* A flipped bit in the last batch makes it no batch. */
+    snprintf(path, sizeof path, "%s/frontier.log", dir);
+    FILE *file = fopen(path, "r+");
+    fseek(file, -10, SEEK_END);
+    int c = fgetc(file);
+    fseek(file, -10, SEEK_END);
+    fputc(c ^ 4, file);
+    fclose(file);
+    f = frontier_open(dir, false);
+    ok(frontier_cut(f) > 0 && frontier_count(f) == 500 - 500 % 37,
+       "a batch whose checksum does not fit is cut off");
+    frontier_close(f);
+    unlink(path);
+    rmdir(dir);
+    free(e);
+}
+
+int main(void)
+{
+    check_addresses();
+    check_scope();
+    check_backlog();
+    check_log();
+    return done();
+}
