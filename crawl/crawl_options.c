@@ -173,10 +173,12 @@ static const kit_command command = {
 const kit_command *crawl_command(void)
 {
     for (int i = 0; i < ROWS; i++)
-        options[i] = (kit_option){rows[i].how == HEADING ? KIT_HEADING
-                                  : rows[i].letter       ? rows[i].letter
-                                                         : 256 + i,
-                                  rows[i].name, rows[i].arg, rows[i].help};
+        options[i] = (kit_option){.key = rows[i].how == HEADING ? KIT_HEADING
+                                         : rows[i].letter       ? rows[i].letter
+                                                                : 256 + i,
+                                  .name = rows[i].name,
+                                  .arg = rows[i].arg,
+                                  .help = rows[i].help};
     return &command;
 }
 
