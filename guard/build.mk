@@ -22,6 +22,11 @@ else
 $(call part-skip,guard for PostgreSQL,libpq-dev)
 endif
 GUARD_OBJ := $(patsubst %,$(BUILD)/obj/guard/%.o,$(GUARD_CORE) $(GUARD_ADAPTERS))
+# The cache talks to Redis through the one connection layer there is.
+ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
+GUARD_OBJ += $(BUILD)/obj/remote/server_connection.o
+$(BUILD)/obj/guard/cache_redis.o: CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
+endif
 GUARD_PQ := $(call pkg,--cflags,libpq)
 $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
 $(BUILD)/obj/guard/adapters_left_out.o: CPPFLAGS += $(GUARD_ADAPTERS:%=-DHAVE_%)

@@ -1,4 +1,4 @@
-/* cache_redis.c - Redis as the guard's cache, through hiredis.
+/* cache_redis.c - Redis as the guard's cache, through remote/server_connection.h.
  *
  * An entry is one string whose first byte says what it is: V and the value, N for
  * "known to be absent", L and a token for "is being filled". Taking a lease is SET NX,
@@ -7,20 +7,17 @@
 #include "guard_inside.h"
 #include "pool.h"
 
-#include <hiredis/hiredis.h>
-#include <pthread.h>
-#include <signal.h>
+#include "server_connection.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
-enum {
-    TIMEOUT_MS = 500, /* without a byte */
-    REPLY_MS = 5000,  /* for a reply, however it drips */
-    PAUSE_MS = 200,
-    TOKEN_LEN = 17
-};
+enum { PAUSE_MS = 200, TOKEN_LEN = 17 };
+
+/* No command of ours is answered with an array. */
+static const sn_conn_limits limits = {
+    .connect = 0.5, .silence = 0.5, .reply = 5, .most_bytes = (size_t)1 << 30};
 
 typedef struct redis {
     pool pool;
@@ -31,71 +28,15 @@ typedef struct redis {
 } redis;
 
 typedef struct connection {
-    redisContext *c;
+    sn_conn *conn;
     uint64_t server; /* from the run id: another after each start */
 } connection;
 
-/* No command of ours is answered with an array; the server's word for its length is
- * not worth memory. */
-#if HIREDIS_MAJOR >= 1
-typedef size_t element_count;
-#else
-typedef int element_count;
-#endif
-static redisReplyObjectFunctions no_arrays;
-
-static void *refuse_array(const redisReadTask *task, element_count n)
-{
-    (void)task;
-    (void)n;
-    return NULL;
-}
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void make_functions(void)
-{
-    redisReader *r = redisReaderCreate();
-    if (r) {
-        no_arrays = *r->fn;
-        no_arrays.createArray = refuse_array;
-        redisReaderFree(r);
-    }
-}
-
-/* One command and its reply; NULL if the connection is of no more use. */
-static redisReply *exchange(redisContext *c, int argc, const char **argv,
-                            const size_t *lens)
-{
-    void *reply = NULL;
-    int sent = 0;
-    int64_t end = sn_guard_now_ms() + REPLY_MS;
-    /* hiredis writes without care for SIGPIPE, which is not the program's to bear: it
-     * is held back and, if it came, thrown away. */
-    sigset_t pipe, before, waiting;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigpending(&waiting);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    if (redisAppendCommandArgv(c, argc, argv, lens) == REDIS_OK)
-        while (!sent && redisBufferWrite(c, &sent) == REDIS_OK)
-            ;
-    while (sent && redisGetReplyFromReader(c, &reply) == REDIS_OK && !reply)
-        if (sn_guard_now_ms() > end || redisBufferRead(c) != REDIS_OK)
-            break;
-    struct timespec none = {0, 0};
-    if (!sigismember(&waiting, SIGPIPE))
-        while (sigtimedwait(&pipe, NULL, &none) > 0)
-            ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return reply;
-}
-
 /* A number for the server behind C; 0 if it does not say. */
-static uint64_t server_of(redisContext *c, bool *answered)
+static uint64_t server_of(sn_conn *c, bool *answered)
 {
     const char *info[] = {"INFO", "server"};
-    redisReply *r = exchange(c, 2, info, NULL);
+    redisReply *r = sn_conn_command(c, 2, info, NULL);
     uint64_t id = 0;
     *answered = r;
     char *at = r && r->type == REDIS_REPLY_STRING ? strstr(r->str, "run_id:") : NULL;
@@ -108,42 +49,30 @@ static uint64_t server_of(redisContext *c, bool *answered)
 
 static void disconnect(void *p)
 {
-    connection *conn = p;
-    redisFree(conn->c);
-    free(conn);
+    connection *c = p;
+    sn_conn_close(c->conn);
+    free(c);
 }
 
 static void *connect_redis(void *ctx)
 {
     redis *r = ctx;
-    struct timeval t = {0, TIMEOUT_MS * 1000};
-    connection *conn = calloc(1, sizeof *conn);
-    if (conn)
-        conn->c = redisConnectWithTimeout(r->host, r->port, t);
-    if (!conn || !conn->c || conn->c->err) {
-        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
-                      conn && conn->c ? conn->c->errstr : "no memory");
-        if (conn && conn->c)
-            redisFree(conn->c);
-        free(conn);
+    connection *c = calloc(1, sizeof *c);
+    bool answered = false;
+    if (c)
+        c->conn = sn_conn_open(r->host, r->port, &limits);
+    if (c && c->conn)
+        c->server = server_of(c->conn, &answered);
+    if (answered) {
+        r->down_until = 0;
+        return c;
+    }
+    sn_guard_fail(SEEN_EIO, "redis %s", c ? sn_conn_reason() : "no memory");
+    if (!c || !c->conn)
         r->down_until = sn_guard_now_ms() + PAUSE_MS;
-        return NULL;
-    }
-    pthread_once(&once, make_functions);
-    if (no_arrays.createArray)
-        conn->c->reader->fn = &no_arrays;
-    redisSetTimeout(conn->c, t);
-    redisEnableKeepAlive(conn->c);
-    bool answered;
-    conn->server = server_of(conn->c, &answered);
-    if (!answered) {
-        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
-                      conn->c->err ? conn->c->errstr : "no answer in time");
-        disconnect(conn);
-        return NULL;
-    }
-    r->down_until = 0;
-    return conn;
+    if (c)
+        disconnect(c);
+    return NULL;
 }
 
 /* PREFIX and KEY together. */
@@ -161,10 +90,9 @@ static char *full_key(const redis *r, const void *key, size_t len)
 static redisReply *command(redis *r, connection **conn, int argc, const char **argv,
                            const size_t *lens)
 {
-    redisReply *reply = exchange((*conn)->c, argc, argv, lens);
+    redisReply *reply = sn_conn_command((*conn)->conn, argc, argv, lens);
     if (!reply) {
-        sn_guard_fail(SEEN_EIO, "redis %s:%d: %s", r->host, r->port,
-                      (*conn)->c->err ? (*conn)->c->errstr : "no answer in time");
+        sn_guard_fail(SEEN_EIO, "redis %s", sn_conn_reason());
         r->down_until = sn_guard_now_ms() + PAUSE_MS;
         sn_pool_give(&r->pool, *conn, true);
         *conn = NULL;

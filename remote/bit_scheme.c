@@ -1,13 +1,14 @@
-/* bit_scheme.c - which bits a key has. */
+/* bit_scheme.c - the bits of a key under our own scheme and under those of scripts. */
 #include "bit_scheme.h"
 #include "foreign/redisbloom.h"
 #include <math.h>
 
-/* Beyond this a string is slow to make, to save and to move; Redis ends at 512 MB. */
+/* Larger strings are slow to create, save and move; 512 MB is the limit of Redis. */
 #define PIECE_BITS ((uint64_t)32 << 23)
 
-/* Ours. Two hashes a key: the first chooses the piece and the step, the second the
- * start; the probes walk a circle of 2^64 places, which m bits share evenly. */
+/* Our own scheme has two hashes: the first selects the piece and the step, the second
+ * the start. The probes walk a circle of 2^64 places, scaled down to the bits of a
+ * piece. */
 static uint32_t own_bits(const bit_scheme *s, seen_key key, uint64_t *offset)
 {
     uint64_t h = seen_hash_seeded(s->seed, key.data, key.len);
@@ -30,7 +31,7 @@ static uint64_t mmh3_bit(const bit_scheme *s, seen_key key, uint32_t seed)
     return (uint64_t)(r < 0 ? r + (int64_t)s->bits : r);
 }
 
-/* The next code point of UTF-8 text; a byte that is none stands for itself. */
+/* The next code point of UTF-8 text; an invalid byte stands for itself. */
 static uint32_t next_char(const uint8_t **p, const uint8_t *end)
 {
     const uint8_t *s = *p;
@@ -73,13 +74,14 @@ bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces,
     uint64_t all = seen_classic_bits(keys, error), want = pieces;
     if (!want) {
         want = all / PIECE_BITS + 1;
-        /* Enough for the nodes to share evenly, if there is enough to share. */
+        /* Many pieces spread evenly over the nodes, if there are enough keys. */
         if (cluster && want < 64)
             want = keys > 64000 ? 64 : keys / 1000 + 1;
     }
     if (want > 65536)
         return false;
-    /* Keys fall into pieces at random: each is made for four deviations more. */
+    /* Keys fall into pieces at random: each has room for four standard deviations more.
+     */
     double each = (double)keys / (double)want;
     if (want > 1)
         each += 4 * sqrt(each);

@@ -1,7 +1,7 @@
-/* bit_scheme.h - from a key to the bits it has in Redis strings; pure functions.
+/* bit_scheme.h - which bits of which Redis string belong to a key; pure functions.
  *
- * Ours splits a filter over pieces by hash; the others are one string each, filled by
- * scripts that this code must agree with bit for bit. */
+ * Our own scheme splits a filter over pieces by hash. The others are one string each,
+ * filled by scripts that this code must agree with bit for bit. */
 #ifndef SEEN_REDIS_BIT_SCHEME_H
 #define SEEN_REDIS_BIT_SCHEME_H
 #include "redis_url.h"
@@ -9,11 +9,11 @@
 
 typedef struct bit_scheme {
     int scheme;      /* SCHEME_OWN, SCHEME_MMH3, SCHEME_SCRAPY */
-    uint32_t pieces; /* 1 for the others */
-    uint64_t bits;   /* m of a piece */
-    uint32_t probes; /* k */
-    uint64_t seed;   /* ours */
-    uint64_t base;   /* offset of bit 0: the mark of ours comes before */
+    uint32_t pieces; /* 1 unless SCHEME_OWN */
+    uint64_t bits;   /* of a piece */
+    uint32_t probes;
+    uint64_t seed; /* SCHEME_OWN */
+    uint64_t base; /* offset of bit 0: the mark comes before it */
     uint32_t seeds[64];
     bool is_unsigned;
 } bit_scheme;
@@ -23,8 +23,8 @@ enum { MAX_PROBES = 64 };
 /* The bits of KEY, as offsets into its piece; returns the piece. */
 uint32_t scheme_bits(const bit_scheme *s, seen_key key, uint64_t *offset);
 
-/* Shape of a filter of ours for KEYS and ERROR in PIECES (0: as suit; CLUSTER wants
- * many). False if it cannot be. */
+/* Sizes a filter of our own scheme for KEYS and ERROR in PIECES (0: chosen; many in a
+ * CLUSTER). False if there is no such filter. */
 bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces,
                   bool cluster);
 

@@ -1,11 +1,11 @@
-/* redis_url.c - redis://user:password@host:port/name?options, taken apart. */
+/* redis_url.c - parses redis://user:password@host:port/name?options. */
 #include "redis_url.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Copies FROM .. END into TO of SIZE, undoing %XX; false if it does not fit. */
+/* Copies FROM .. END into TO of SIZE and decodes %XX; false if it does not fit. */
 static bool decode(const char *from, const char *end, char *to, size_t size)
 {
     size_t n = 0;
@@ -92,7 +92,7 @@ static const char *get_option(const char *name, const char *value, redis_url *u)
     } else if (!strcmp(name, "unsigned")) {
         u->is_unsigned = !strcmp(value, "1");
     } else {
-        return "an option of the URL is not known";
+        return "the URL has an unknown option";
     }
     return NULL;
 }
@@ -120,7 +120,7 @@ static const char *get_authority(const char *p, const char *end, redis_url *u)
     if (at) {
         const char *colon = memchr(p, ':', (size_t)(at - p));
         if (!colon)
-            return "before the @ belongs :password or user:password";
+            return "put :password or user:password before the @";
         if (!decode(p, colon, u->user, sizeof u->user) ||
             !decode(colon + 1, at, u->password, sizeof u->password))
             return "user or password is too long";
@@ -160,7 +160,7 @@ const char *redis_url_parse(const char *text, redis_url *u)
     if (!strncmp(text, "redis+unix://", 13)) {
         u->port = 0;
         if (!decode(text + 13, query, u->host, sizeof u->host) || *u->host != '/')
-            return "after redis+unix:// belongs the absolute path of a socket";
+            return "put the absolute path of a socket after redis+unix://";
     } else {
         u->tls = !strncmp(text, "rediss://", 9);
         if (!u->tls && strncmp(text, "redis://", 8))

@@ -1,4 +1,4 @@
-/* redis_url.h - redis://... taken apart; knows no connections. */
+/* redis_url.h - parses redis:// URLs; knows no connections. */
 #ifndef SEEN_REDIS_URL_H
 #define SEEN_REDIS_URL_H
 #include <stdbool.h>

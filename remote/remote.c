@@ -1,10 +1,11 @@
-/* remote.c - a filter in plain Redis, to the outside.
+/* remote.c - opens, checks, describes and removes a filter in Redis.
  *
  * NAME is a hash that describes the filter; NAME:0, NAME:1 ... are its pieces. Every
- * piece begins with 64 bits of mark, which each command reads together with the bits it
- * asks for: a piece that was deleted or evicted has lost its mark, and that is an
- * error. */
-#include "remote_inside.h"
+ * piece begins with a mark of 64 bits, and each command reads the mark together with
+ * the bits it asks for. A piece that was deleted or evicted has lost its mark, which is
+ * an error. */
+#include "remote_filter.h"
+#include "server_connection.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,26 +13,20 @@
 #include <string.h>
 #include <time.h>
 
-static _Thread_local char reason[700];
-
 const char *seen_remote_reason(void)
 {
-    return reason;
+    return sn_conn_reason();
 }
 
 int remote_fail(int code, const char *fmt, ...)
 {
+    char text[700];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(reason, sizeof reason, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    sn_conn_fail("%s", text);
     return code;
-}
-
-bool seen_remote_is_url(const char *name)
-{
-    return !strncmp(name, "redis://", 8) || !strncmp(name, "rediss://", 9) ||
-           !strncmp(name, "redis+unix://", 13);
 }
 
 /* ---- inside -------------------------------------------------------------------- */
@@ -41,7 +36,7 @@ int remote_command(seen_remote *r, const char *key, redisReply **out, size_t n,
 {
     request q = {.slot = slot_of(key, strlen(key))};
     request_words(&q, n, words);
-    bool good = nodes_run(r->ns, &q, 1);
+    bool good = nodes_run(r->nodes, &q, 1);
     *out = q.reply;
     q.reply = NULL;
     requests_free(&q, 1);
@@ -64,21 +59,22 @@ void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t s
         snprintf(buf, size, "%s", r->url.name);
 }
 
-int remote_strange(const seen_remote *r)
+int remote_bad_reply(const seen_remote *r)
 {
-    return remote_fail(SEEN_EIO, "%s: the server gave a strange answer", r->url.name);
+    return remote_fail(SEEN_EIO, "%s: the server sent a reply of the wrong kind",
+                       r->url.name);
 }
 
-int remote_lost(const seen_remote *r, uint32_t piece)
+int remote_piece_lost(const seen_remote *r, uint32_t piece)
 {
     if (!r->described)
         return remote_fail(SEEN_EDAMAGED,
-                           "%s: is gone: deleted, or evicted for lack of memory",
+                           "%s: is gone: it was deleted, or evicted for lack of memory",
                            r->url.name);
     return remote_fail(
         SEEN_EDAMAGED,
-        "%s: piece %u is gone: deleted, or evicted for lack of memory; what it "
-        "knew is lost, so the filter must be made anew",
+        "%s: piece %u is gone: it was deleted, or evicted for lack of memory; its keys "
+        "are lost, so remove the filter and build it again",
         r->url.name, piece);
 }
 
@@ -99,36 +95,38 @@ int seen_remote_open(const char *url, const seen_remote_spec *spec, seen_remote 
     }
     if (spec->module)
         r->url.scheme = SCHEME_MODULE;
-    r->s = (bit_scheme){.scheme = r->url.scheme,
-                        .pieces = 1,
-                        .bits = r->url.bits,
-                        .probes = r->url.nseeds,
-                        .is_unsigned = r->url.is_unsigned};
-    memcpy(r->s.seeds, r->url.seeds, sizeof r->s.seeds);
-    r->ns = nodes_open(&r->url);
-    if (!r->ns) {
+    r->shape = (bit_scheme){.scheme = r->url.scheme,
+                            .pieces = 1,
+                            .bits = r->url.bits,
+                            .probes = r->url.nseeds,
+                            .is_unsigned = r->url.is_unsigned};
+    memcpy(r->shape.seeds, r->url.seeds, sizeof r->shape.seeds);
+    r->nodes = nodes_open(&r->url);
+    if (!r->nodes) {
         free(r);
         return remote_fail(SEEN_EIO, "%s", nodes_reason());
     }
-    /* Another process may be making it right now: it gets the time that we have. */
+    /* Another process may be creating it right now: wait for it until the timeout. */
     struct timespec pause = {0, 20000000}, from, t;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    int rc = remote_look(r, spec);
+    int rc = remote_find_or_create(r, spec);
     while (rc == 1) {
         clock_gettime(CLOCK_MONOTONIC, &t);
         if ((double)(t.tv_sec - from.tv_sec) > r->url.timeout)
             break;
         nanosleep(&pause, NULL);
-        rc = remote_look(r, spec);
+        rc = remote_find_or_create(r, spec);
     }
     if (rc == 1)
-        rc = remote_fail(SEEN_EDAMAGED,
-                         "%s: was never finished; remove it (UNLINK) and make it again",
-                         r->url.name);
+        rc = remote_fail(
+            SEEN_EDAMAGED,
+            "%s: its creation was never finished; remove it (UNLINK) and create it "
+            "again",
+            r->url.name);
     if (rc == SEEN_OK) {
-        r->r = calloc(2 * (size_t)r->s.pieces, sizeof *r->r);
-        r->used = calloc(r->s.pieces, sizeof *r->used);
-        if (!r->r || !r->used)
+        r->requests = calloc(2 * (size_t)r->shape.pieces, sizeof *r->requests);
+        r->used = calloc(r->shape.pieces, sizeof *r->used);
+        if (!r->requests || !r->used)
             rc = remote_fail(SEEN_ENOMEM, "out of memory");
     }
     if (rc != SEEN_OK) {
@@ -143,11 +141,11 @@ void seen_remote_close(seen_remote *r)
 {
     if (!r)
         return;
-    if (r->r)
-        requests_free(r->r, 2 * (size_t)r->s.pieces);
-    free(r->r);
+    if (r->requests)
+        requests_free(r->requests, 2 * (size_t)r->shape.pieces);
+    free(r->requests);
     free(r->used);
-    nodes_close(r->ns);
+    nodes_close(r->nodes);
     free(r);
 }
 
@@ -159,7 +157,7 @@ int seen_remote_remove(seen_remote *r)
         return rc;
     freeReplyObject(got);
     char name[600];
-    for (uint32_t i = 0; r->described && i < r->s.pieces; i++) {
+    for (uint32_t i = 0; r->described && i < r->shape.pieces; i++) {
         remote_piece_name(r, i, name, sizeof name);
         if ((rc = remote_command(r, name, &got, WORDS("UNLINK", name))) < 0)
             return rc;
@@ -171,9 +169,9 @@ int seen_remote_remove(seen_remote *r)
 int seen_remote_check(seen_remote *r, double *fill, double *error_now)
 {
     char name[600], last[24];
-    bool own = r->s.scheme == SCHEME_OWN;
+    bool own = r->shape.scheme == SCHEME_OWN;
     *fill = *error_now = -1;
-    for (uint32_t i = 0; i < r->s.pieces; i++) {
+    for (uint32_t i = 0; i < r->shape.pieces; i++) {
         redisReply *got;
         remote_piece_name(r, i, name, sizeof name);
         int rc = own ? remote_command(r, name, &got,
@@ -188,11 +186,11 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
         bool here = known && said->integer == (own ? (long long)r->mark : 1);
         freeReplyObject(got);
         if (!here)
-            return known ? remote_lost(r, i) : remote_strange(r);
+            return known ? remote_piece_lost(r, i) : remote_bad_reply(r);
     }
-    if (r->s.scheme == SCHEME_MODULE)
+    if (r->shape.scheme == SCHEME_MODULE)
         return SEEN_OK;
-    uint64_t from = r->s.base / 8, bytes = r->s.bits / 8;
+    uint64_t from = r->shape.base / 8, bytes = r->shape.bits / 8;
     bytes = bytes < 1 << 20 ? bytes : 1 << 20;
     if (!bytes)
         return SEEN_OK;
@@ -206,24 +204,24 @@ int seen_remote_check(seen_remote *r, double *fill, double *error_now)
     bool known = got->type == REDIS_REPLY_INTEGER && got->integer >= 0 &&
                  (uint64_t)got->integer <= 8 * bytes;
     *fill = (double)got->integer / (8.0 * (double)bytes);
-    *error_now = pow(*fill, r->s.probes);
+    *error_now = pow(*fill, r->shape.probes);
     freeReplyObject(got);
-    return known ? SEEN_OK : remote_strange(r);
+    return known ? SEEN_OK : remote_bad_reply(r);
 }
 
 void seen_remote_get_stats(seen_remote *r, seen_remote_stats *out)
 {
     static const char *const names[] = {"seen", "mmh3", "scrapy", "module"};
     *out = (seen_remote_stats){
-        .scheme = names[r->s.scheme],
+        .scheme = names[r->shape.scheme],
         .keys = r->keys,
         .error = r->error,
-        .bytes = r->s.scheme == SCHEME_MODULE
+        .bytes = r->shape.scheme == SCHEME_MODULE
                      ? 0
-                     : r->s.pieces * ((r->s.base + r->s.bits + 7) / 8),
-        .pieces = r->s.pieces,
+                     : r->shape.pieces * ((r->shape.base + r->shape.bits + 7) / 8),
+        .pieces = r->shape.pieces,
         .added = r->added,
         .unsure = r->unsure,
     };
-    nodes_counts(r->ns, &out->retries, &out->moved);
+    nodes_counts(r->nodes, &out->retries, &out->moved);
 }

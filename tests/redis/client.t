@@ -156,7 +156,7 @@ c("SELECT", 0)
 for bad, words in (("redis://127.0.0.1:1/x?timeout=0.2", "refused"),
                    ("redis://127.0.0.1:%d/" % s.port, "does not name"),
                    ("redis://127.0.0.1:99999/x", "port"),
-                   ("redis://127.0.0.1/x?foo=1", "not known"),
+                   ("redis://127.0.0.1/x?foo=1", "unknown option"),
                    ("redis://127.0.0.1/x?scheme=mmh3", "needs bits"),
                    ("http://127.0.0.1/x", "not a URL")):
     rc, said = seen("has", "--redis", bad, lines=[1], status=True)

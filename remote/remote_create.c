@@ -1,27 +1,27 @@
-/* remote_make.c - what a name in Redis is: a filter's description, somebody else's
- * filter, or nothing yet. */
-#include "remote_inside.h"
+/* remote_create.c - finds out what a name in Redis is (our filter's description,
+ * another program's filter, nothing yet) and creates the filter if it is missing. */
+#include "remote_filter.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The fields of a description. A hash that is none may be huge: only these are asked
- * for. */
+/* The fields of a description. Only these are asked for: some other hash may be huge.
+ */
 enum { SEEN, SCHEME, PIECES, BITS, PROBES, SEED, MARK, KEYS, ERROR, READY, FIELDS };
 #define FIELD_NAMES                                                                    \
     "seen", "scheme", "pieces", "bits", "probes", "seed", "mark", "keys", "error",     \
         "ready"
 
-/* The text of a field; empty if it is missing, or no text. */
+/* The text of a field; empty if it is missing or not text. */
 static const char *field(const redisReply *h, int i)
 {
     const redisReply *e = h->element[i];
     return e->type == REDIS_REPLY_STRING && strlen(e->str) == e->len ? e->str : "";
 }
 
-/* A field that is a number of at most MOST, in digits only. */
+/* Reads a field of digits only, at most MOST. */
 static bool number(const redisReply *h, int i, uint64_t most, uint64_t *out)
 {
     const char *s = field(h, i);
@@ -34,8 +34,8 @@ static bool number(const redisReply *h, int i, uint64_t most, uint64_t *out)
     return !errno && *out <= most;
 }
 
-/* Fills R from the fields; SEEN_EFORMAT if they are no description, 1 if it is not
- * ready. */
+/* Fills R from the fields. SEEN_EFORMAT if they do not describe a filter, 1 if the
+ * filter is not ready. */
 static int read_description(seen_remote *r, const redisReply *h)
 {
     if (h->type != REDIS_REPLY_ARRAY || h->elements != FIELDS ||
@@ -52,14 +52,13 @@ static int read_description(seen_remote *r, const redisReply *h)
     good &= number(h, PROBES, MAX_PROBES, &probes) && (probes || module);
     good &= number(h, MARK, UINT32_MAX, &mark) && (mark || module);
     if (!good)
-        return remote_fail(SEEN_EFORMAT, "%s: its description makes no sense",
-                           r->url.name);
-    r->s = (bit_scheme){.scheme = module ? SCHEME_MODULE : SCHEME_OWN,
-                        .base = 64,
-                        .pieces = (uint32_t)pieces,
-                        .bits = bits,
-                        .probes = (uint32_t)probes,
-                        .seed = seed};
+        return remote_fail(SEEN_EFORMAT, "%s: its description is damaged", r->url.name);
+    r->shape = (bit_scheme){.scheme = module ? SCHEME_MODULE : SCHEME_OWN,
+                            .base = 64,
+                            .pieces = (uint32_t)pieces,
+                            .bits = bits,
+                            .probes = (uint32_t)probes,
+                            .seed = seed};
     r->mark = (uint32_t)mark;
     r->keys = keys;
     r->error = error;
@@ -73,10 +72,10 @@ static uint32_t random_mark(void)
     return m ? m : 1;
 }
 
-/* Makes the pieces; they are empty and marked. */
-static int make_pieces(seen_remote *r)
+/* Creates the pieces, empty and with their mark. */
+static int create_pieces(seen_remote *r)
 {
-    uint32_t n = r->s.pieces;
+    uint32_t n = r->shape.pieces;
     request *q = calloc(2 * (size_t)n, sizeof *q);
     if (!q)
         return remote_fail(SEEN_ENOMEM, "out of memory");
@@ -88,7 +87,7 @@ static int make_pieces(seen_remote *r)
         remote_piece_name(r, i, name, sizeof name);
         gone->slot = make->slot = slot_of(name, strlen(name));
         request_words(gone, WORDS("UNLINK", name));
-        if (r->s.scheme == SCHEME_MODULE) {
+        if (r->shape.scheme == SCHEME_MODULE) {
             char error[40], capacity[24];
             snprintf(error, sizeof error, "%.17g", r->error);
             snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)each);
@@ -103,63 +102,63 @@ static int make_pieces(seen_remote *r)
             request_number(make, r->mark);
             request_text(make, "SET");
             request_text(make, "u1");
-            request_number(make, r->s.base + r->s.bits - 1);
+            request_number(make, r->shape.base + r->shape.bits - 1);
             request_text(make, "0");
         }
     }
     int rc = SEEN_OK;
-    if (!nodes_run(r->ns, q, n) || !nodes_run(r->ns, q + n, n))
+    if (!nodes_run(r->nodes, q, n) || !nodes_run(r->nodes, q + n, n))
         rc = remote_fail(SEEN_EIO, "%s", nodes_reason());
     for (uint32_t i = 0; i < n && rc == SEEN_OK; i++) {
         const redisReply *made = q[n + i].reply;
         if (made->type == REDIS_REPLY_ERROR)
             rc = remote_fail(SEEN_EIO, "%s: %s", r->url.name, made->str);
-        else if (r->s.scheme == SCHEME_MODULE
+        else if (r->shape.scheme == SCHEME_MODULE
                      ? made->type != REDIS_REPLY_STATUS
                      : made->elements != 2 ||
                            made->element[0]->type != REDIS_REPLY_INTEGER ||
                            made->element[1]->type != REDIS_REPLY_INTEGER)
-            rc = remote_strange(r);
+            rc = remote_bad_reply(r);
     }
     requests_free(q, 2 * (size_t)n);
     free(q);
     return rc;
 }
 
-/* Writes the description if there is none, makes the pieces, and says that all is
- * ready. 1: somebody else was first. */
-static int make_described(seen_remote *r, const seen_remote_spec *spec)
+/* Writes the description if there is none, creates the pieces, then marks the filter as
+ * ready. 1: another process was first. */
+static int create_described(seen_remote *r, const seen_remote_spec *spec)
 {
     static const char script[] = "if redis.call('EXISTS',KEYS[1])==1 then return 0 end "
                                  "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
     char pieces[24], bits[24], probes[24], seed[24], mark[24], keys[24], error[40];
     r->mark = random_mark();
-    r->s.seed = spec->seed;
-    snprintf(pieces, sizeof pieces, "%u", r->s.pieces);
-    snprintf(bits, sizeof bits, "%llu", (unsigned long long)r->s.bits);
-    snprintf(probes, sizeof probes, "%u", r->s.probes);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->s.seed);
+    r->shape.seed = spec->seed;
+    snprintf(pieces, sizeof pieces, "%u", r->shape.pieces);
+    snprintf(bits, sizeof bits, "%llu", (unsigned long long)r->shape.bits);
+    snprintf(probes, sizeof probes, "%u", r->shape.probes);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->shape.seed);
     snprintf(mark, sizeof mark, "%u", r->mark);
     snprintf(keys, sizeof keys, "%llu", (unsigned long long)r->keys);
     snprintf(error, sizeof error, "%.17g", r->error);
     const char *name = r->url.name;
     redisReply *got;
-    int rc =
-        remote_command(r, name, &got,
-                       WORDS("EVAL", script, "1", name, "seen", "1", "scheme",
-                             r->s.scheme == SCHEME_MODULE ? "module" : "seen", "pieces",
-                             pieces, "bits", bits, "probes", probes, "seed", seed,
-                             "mark", mark, "keys", keys, "error", error, "ready", "0"));
+    int rc = remote_command(r, name, &got,
+                            WORDS("EVAL", script, "1", name, "seen", "1", "scheme",
+                                  r->shape.scheme == SCHEME_MODULE ? "module" : "seen",
+                                  "pieces", pieces, "bits", bits, "probes", probes,
+                                  "seed", seed, "mark", mark, "keys", keys, "error",
+                                  error, "ready", "0"));
     if (rc < 0)
         return rc;
     bool known = got->type == REDIS_REPLY_INTEGER, first = known && got->integer == 1;
     freeReplyObject(got);
     if (!known)
-        return remote_strange(r);
+        return remote_bad_reply(r);
     if (!first)
         return 1;
     r->described = true;
-    rc = make_pieces(r);
+    rc = create_pieces(r);
     if (rc < 0)
         return rc;
     rc = remote_command(r, name, &got, WORDS("HSET", name, "ready", "1"));
@@ -168,19 +167,19 @@ static int make_described(seen_remote *r, const seen_remote_spec *spec)
     return rc;
 }
 
-/* A single key in somebody else's form. */
-static int make_foreign(seen_remote *r)
+/* Creates a single key in another program's form. */
+static int create_foreign(seen_remote *r)
 {
     char last[24], error[40], capacity[24];
     redisReply *got;
     const char *name = r->url.name;
     int rc;
-    if (r->s.scheme == SCHEME_MODULE) {
+    if (r->shape.scheme == SCHEME_MODULE) {
         snprintf(error, sizeof error, "%.17g", r->error);
         snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)r->keys);
         rc = remote_command(r, name, &got, WORDS("BF.RESERVE", name, error, capacity));
     } else {
-        snprintf(last, sizeof last, "%llu", (unsigned long long)(r->s.bits - 1));
+        snprintf(last, sizeof last, "%llu", (unsigned long long)(r->shape.bits - 1));
         rc = remote_command(r, name, &got, WORDS("SETBIT", name, last, "0"));
     }
     if (rc == SEEN_OK)
@@ -188,28 +187,29 @@ static int make_foreign(seen_remote *r)
     return rc;
 }
 
-static int make(seen_remote *r, const seen_remote_spec *spec)
+static int create(seen_remote *r, const seen_remote_spec *spec)
 {
     r->keys = spec->keys ? spec->keys : 1000000;
     r->error = spec->error > 0 ? spec->error : 0.01;
-    bool cluster = nodes_is_cluster(r->ns);
-    bit_scheme shape = r->s;
+    bool cluster = nodes_is_cluster(r->nodes);
+    bit_scheme shape = r->shape;
     if (!(r->error < 1) ||
         !scheme_shape(&shape, r->keys, r->error, spec->pieces, cluster))
-        return remote_fail(SEEN_EINVAL, "%s: no filter can have these sizes",
+        return remote_fail(SEEN_EINVAL,
+                           "%s: no filter has this number of keys and this error",
                            r->url.name);
-    if (r->s.scheme == SCHEME_OWN) {
-        r->s = shape;
-        return make_described(r, spec);
+    if (r->shape.scheme == SCHEME_OWN) {
+        r->shape = shape;
+        return create_described(r, spec);
     }
-    if (r->s.scheme == SCHEME_MODULE && shape.pieces > 1) {
-        r->s.pieces = shape.pieces;
-        return make_described(r, spec);
+    if (r->shape.scheme == SCHEME_MODULE && shape.pieces > 1) {
+        r->shape.pieces = shape.pieces;
+        return create_described(r, spec);
     }
-    return make_foreign(r);
+    return create_foreign(r);
 }
 
-int remote_look(seen_remote *r, const seen_remote_spec *spec)
+int remote_find_or_create(seen_remote *r, const seen_remote_spec *spec)
 {
     const char *name = r->url.name;
     redisReply *got;
@@ -221,12 +221,12 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
         snprintf(type, sizeof type, "%s", got->str);
     freeReplyObject(got);
     if (!*type)
-        return remote_strange(r);
+        return remote_bad_reply(r);
     if (!strcmp(type, "none")) {
         if (!spec->make)
             return remote_fail(SEEN_EKIND, "%s: there is no such filter on the server",
                                name);
-        return make(r, spec);
+        return create(r, spec);
     }
     if (!strcmp(type, "hash") &&
         (r->url.scheme == SCHEME_OWN || r->url.scheme == SCHEME_MODULE)) {
@@ -242,9 +242,10 @@ int remote_look(seen_remote *r, const seen_remote_spec *spec)
         return SEEN_OK;
     if (!strcmp(type, "seenbloom") || !strcmp(type, "MBbloom--") ||
         !strcmp(type, "bloomfltr")) {
-        r->s.scheme = SCHEME_MODULE;
+        r->shape.scheme = SCHEME_MODULE;
         return SEEN_OK;
     }
     return remote_fail(SEEN_EFORMAT,
-                       "%s: holds a %s, which is no filter of this scheme", name, type);
+                       "%s: holds a %s, which is not a filter of this scheme", name,
+                       type);
 }

@@ -1,8 +1,8 @@
-/* remote_round.c - batches of keys to commands, a round of some hundred keys at a time.
+/* remote_batch.c - turns batches of keys into commands, up to 512 keys in a round.
  *
- * Within a round there is one command a piece, so that keys of one piece stay in order
- * whatever is sent again. */
-#include "remote_inside.h"
+ * A round has one command per piece, so the keys of one piece stay in order even if a
+ * command is sent again. */
+#include "remote_filter.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +19,13 @@ typedef struct round_t {
 static void sort_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (r->s.scheme == SCHEME_MODULE)
+        if (r->shape.scheme == SCHEME_MODULE)
             t->piece[i] = (uint32_t)(((unsigned __int128)seen_hash_seeded(
-                                          r->s.seed, keys[i].data, keys[i].len) *
-                                      r->s.pieces) >>
+                                          r->shape.seed, keys[i].data, keys[i].len) *
+                                      r->shape.pieces) >>
                                      64);
         else
-            t->piece[i] = scheme_bits(&r->s, keys[i], t->offset[i]);
+            t->piece[i] = scheme_bits(&r->shape, keys[i], t->offset[i]);
         r->used[t->piece[i]]++;
     }
     /* Counting sort: stable, so equal keys stay in order. */
@@ -46,7 +46,7 @@ static void sort_round(seen_remote *r, round_t *t, const seen_key *keys, size_t 
         r->used[t->pieces[j]] = 0;
 }
 
-/* For the strings of other programs, which have no mark: the string must be there. */
+/* Other programs' strings have no mark, so the script checks that the string exists. */
 static const char guarded[] =
     "if redis.call('EXISTS',KEYS[1])==0 then return redis.error_reply('SEENLOST') end "
     "return redis.call('BITFIELD',KEYS[1],unpack(ARGV))";
@@ -54,9 +54,9 @@ static const char guarded[] =
 static void write_bits(seen_remote *r, request *q, const char *name, const round_t *t,
                        uint32_t from, uint32_t to, bool add)
 {
-    uint32_t k = r->s.probes;
+    uint32_t k = r->shape.probes;
     size_t ops = (size_t)(to - from) * k, words = ops * (add ? 4 : 3);
-    if (r->s.scheme == SCHEME_OWN) {
+    if (r->shape.scheme == SCHEME_OWN) {
         request_start(q, 2 + 3 + words);
         request_text(q, add ? "BITFIELD" : "BITFIELD_RO");
         request_text(q, name);
@@ -80,7 +80,7 @@ static void write_bits(seen_remote *r, request *q, const char *name, const round
         }
 }
 
-/* Whether GOT is an array of N numbers, 0 or 1, behind HEAD other numbers. */
+/* Whether GOT is an array of HEAD numbers followed by N that are 0 or 1. */
 static bool are_bits(const redisReply *got, size_t head, size_t n)
 {
     if (got->type != REDIS_REPLY_ARRAY || got->elements != head + n)
@@ -99,16 +99,16 @@ static int read_bits(seen_remote *r, const request *q, const round_t *t, uint32_
                      bool *answer)
 {
     const redisReply *got = q->reply;
-    uint32_t k = r->s.probes, from = t->first[p], to = t->first[p + 1];
-    size_t head = r->s.scheme == SCHEME_OWN;
+    uint32_t k = r->shape.probes, from = t->first[p], to = t->first[p + 1];
+    size_t head = r->shape.scheme == SCHEME_OWN;
     if (got->type == REDIS_REPLY_ERROR)
         return strstr(got->str, "SEENLOST")
-                   ? remote_lost(r, t->pieces[p])
+                   ? remote_piece_lost(r, t->pieces[p])
                    : remote_fail(SEEN_EIO, "%s: %s", r->url.name, got->str);
     if (!are_bits(got, head, (size_t)(to - from) * k))
-        return remote_strange(r);
+        return remote_bad_reply(r);
     if (head && got->element[0]->integer != (long long)r->mark)
-        return remote_lost(r, t->pieces[p]);
+        return remote_piece_lost(r, t->pieces[p]);
     redisReply **bit = got->element + head;
     for (uint32_t j = from; j < to; j++) {
         bool all = true;
@@ -141,20 +141,20 @@ static int read_items(seen_remote *r, const request *q, const request *there,
     if (there && there->reply->type == REDIS_REPLY_ERROR)
         got = there->reply;
     else if (there && there->reply->type != REDIS_REPLY_INTEGER)
-        return remote_strange(r);
+        return remote_bad_reply(r);
     else if (there && !there->reply->integer)
-        return remote_lost(r, t->pieces[p]);
+        return remote_piece_lost(r, t->pieces[p]);
     if (got->type == REDIS_REPLY_ERROR)
         return strstr(got->str, "not found")
-                   ? remote_lost(r, t->pieces[p])
+                   ? remote_piece_lost(r, t->pieces[p])
                    : remote_fail(SEEN_EIO, "%s: %s", r->url.name, got->str);
     if (got->type != REDIS_REPLY_ARRAY || got->elements < 1)
-        return remote_strange(r);
+        return remote_bad_reply(r);
     const redisReply *last = got->element[got->elements - 1];
     if (last->type == REDIS_REPLY_ERROR)
         return remote_fail(SEEN_EFULL, "%s: %s", r->url.name, last->str);
     if (!are_bits(got, 0, n))
-        return remote_strange(r);
+        return remote_bad_reply(r);
     for (uint32_t j = 0; j < n; j++)
         answer[t->at[from + j]] = (got->element[j]->integer == 1) != add;
     return SEEN_OK;
@@ -163,12 +163,12 @@ static int read_items(seen_remote *r, const request *q, const request *there,
 static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n,
                      bool add, bool *answer)
 {
-    bool module = r->s.scheme == SCHEME_MODULE;
+    bool module = r->shape.scheme == SCHEME_MODULE;
     char name[600];
     sort_round(r, t, keys, n);
     uint32_t m = t->npieces;
     for (uint32_t p = 0; p < m; p++) {
-        request *q = &r->r[p], *there = &r->r[m + p];
+        request *q = &r->requests[p], *there = &r->requests[m + p];
         if (q->reply)
             freeReplyObject(q->reply);
         q->reply = NULL;
@@ -181,7 +181,7 @@ static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n,
             continue;
         }
         write_items(q, name, keys, t, t->first[p], t->first[p + 1], add);
-        if (!add) { /* BF.MEXISTS of a missing filter is a plain no */
+        if (!add) { /* BF.MEXISTS answers no if the filter is missing */
             if (there->reply)
                 freeReplyObject(there->reply);
             there->reply = NULL;
@@ -190,11 +190,12 @@ static int run_round(seen_remote *r, round_t *t, const seen_key *keys, size_t n,
             request_words(there, WORDS("EXISTS", name));
         }
     }
-    if (!nodes_run(r->ns, r->r, module && !add ? 2 * (size_t)m : m))
+    if (!nodes_run(r->nodes, r->requests, module && !add ? 2 * (size_t)m : m))
         return remote_fail(SEEN_EIO, "%s", nodes_reason());
     for (uint32_t p = 0; p < m; p++) {
-        request *q = &r->r[p];
-        int rc = module ? read_items(r, q, add ? NULL : &r->r[m + p], t, p, add, answer)
+        request *q = &r->requests[p];
+        int rc = module ? read_items(r, q, add ? NULL : &r->requests[m + p], t, p, add,
+                                     answer)
                         : read_bits(r, q, t, p, answer);
         if (rc != SEEN_OK)
             return rc;
@@ -215,10 +216,10 @@ static int run(seen_remote *r, const seen_key *keys, size_t n, bool add, bool *a
     round_t *t = malloc(sizeof *t);
     if (!t)
         return remote_fail(SEEN_ENOMEM, "out of memory");
-    /* A script's arguments go over a stack of 8000 words. */
+    /* Lua's unpack() takes at most 8000 arguments. */
     size_t most = ROUND;
-    if (r->s.scheme == SCHEME_MMH3 || r->s.scheme == SCHEME_SCRAPY)
-        most = 6000 / (4 * (size_t)r->s.probes);
+    if (r->shape.scheme == SCHEME_MMH3 || r->shape.scheme == SCHEME_SCRAPY)
+        most = 6000 / (4 * (size_t)r->shape.probes);
     int rc = SEEN_OK;
     for (size_t at = 0; at < n && rc == SEEN_OK; at += most)
         rc =
@@ -235,8 +236,8 @@ int seen_remote_add(seen_remote *r, const seen_key *keys, size_t n, bool *dup)
 int seen_remote_has(seen_remote *r, const seen_key *keys, size_t n, bool *found)
 {
     int rc = run(r, keys, n, false, found);
-    /* ScrapyRedisBloomFilter says no to the empty text, whatever was added. */
-    for (size_t i = 0; r->s.scheme == SCHEME_SCRAPY && i < n; i++)
+    /* ScrapyRedisBloomFilter never finds the empty text. */
+    for (size_t i = 0; r->shape.scheme == SCHEME_SCRAPY && i < n; i++)
         found[i] &= keys[i].len > 0;
     return rc;
 }
