@@ -1,7 +1,7 @@
 # cli/build.mk - what only the tests of the command need.
 #
 # A second command whose hash has 10 bits: with it every filter says "seen" all the
-# time, and only comparing bytes can be right. tests/cli/exact.t asks it.
+# time, and only comparing bytes can be right. tests/cli/exact_whatever_the_hash.t asks it.
 WEAK = $(BUILD)/tests/cli/seen-weak
 TESTS_NEED += $(WEAK)
 $(BUILD)/obj/weak/feed.o: cli/uniq/feed.c $(BUILD)/config/cc

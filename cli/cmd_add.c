@@ -1,159 +1,156 @@
-/* cmd_add.c - `seen add` and `seen rm`: keys into a filter and out of it. */
+/* cmd_add.c - `seen add` and `seen rm`: adds keys to a filter, and removes them. */
 #include "commands.h"
 #include "uniq/feed.h"
 #include "format.h"
 #include "progress.h"
 #include "say.h"
-#include "store.h"
-#include "store_remote.h"
+#include "named_filter.h"
+#include "remote_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_STATS = 300, OPT_KEY };
+enum { OPT_STATS = 300 };
 
-/* Asks and changes FILTER for the keys given on the command line. */
-typedef struct given {
-    seen_key *key;
-    size_t n;
-} given;
-
-#define OPTION_GIVEN                                                                   \
-    {                                                                                  \
-        OPT_KEY, "word", "KEY",                                                        \
-            "Take this key instead of reading lines; may be repeated."                 \
-    }
 #define OPTION_STATS                                                                   \
     {                                                                                  \
-        OPT_STATS, "stats", NULL, "At the end tell the counts on standard error."      \
+        OPT_STATS, "stats", NULL, "At the end print the counts on standard error."     \
     }
 
 static const kit_option add_options[] = {
-    OPTION_GIVEN,
-    OPTION_REDIS("Instead of FILTER: one"),
+    WORD_OPTION,
+    OPTION_REDIS("Instead of FILTER: use one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
     THREAD_OPTION,
     OPTION_STATS,
-    {'q', "quiet", NULL, "No progress on a terminal."},
+    {'q', "quiet", NULL, "Show no progress on a terminal."},
     {0},
 };
 
 static const kit_option rm_options[] = {
-    OPTION_GIVEN,
+    WORD_OPTION,
     KEY_OPTIONS,
     OPTION_FORMAT,
     OPTION_STATS,
-    {'q', "quiet", NULL, "No progress on a terminal."},
+    {'q', "quiet", NULL, "Show no progress on a terminal."},
     {0},
 };
 
 typedef struct job {
     keyspec keys;
-    given words;
+    words words;
+    const char *name; /* of the filter */
+    char *const *files;
+    size_t nfiles;
     unsigned threads;
-    bool stats, quiet;
-    store *s;
+    bool removes, stats, quiet;
+
+    named_filter *f;
     uint64_t lines, changed;
-    bool *done;
-    size_t room;
 } job;
 
-static void take(job *j, bool removes, const seen_key *key, const uint64_t *hash,
-                 size_t n, bool *dup)
+static void parse(job *j, const kit_command *self, int argc, char **argv)
+{
+    kit_parse p =
+        kit_parse_start(j->removes ? "seen rm" : "seen add", self, argc, argv);
+    for (int o; (o = kit_next(&p));) {
+        if (remote_option(o, p.arg, &j->name) || keyspec_option(&j->keys, &p, o) ||
+            format_option(&p, o) || thread_option(&j->threads, &p, o) ||
+            word_option(&j->words, &p, o))
+            continue;
+        if (o == 'q')
+            j->quiet = true;
+        if (o == OPT_STATS)
+            j->stats = true;
+    }
+    if (p.at == argc && !j->name)
+        kit_usage(&p, "which FILTER?");
+    j->name = j->name ? j->name : argv[p.at++];
+    j->files = argv + p.at;
+    j->nfiles = (size_t)(argc - p.at);
+    const char *bad = kit_lines_check(j->files, j->nfiles);
+    if (bad)
+        kit_die("%s", bad);
+    if (j->words.n && j->nfiles)
+        kit_usage(&p, "--word or FILEs, not both");
+}
+
+/* Adds or removes N keys; DUP is room for so many answers. */
+static void change_keys(job *j, const seen_key *key, const uint64_t *hash, size_t n,
+                        bool *dup)
 {
     j->lines += n;
-    if (!removes) {
-        store_add(j->s, key, hash, n, dup);
+    if (!j->removes) {
+        named_add(j->f, key, hash, n, dup);
         for (size_t i = 0; i < n; i++)
             j->changed += !dup[i];
         return;
     }
-    if (j->s->ops) {
-        if (!j->s->ops->remove)
-            kit_die("%s: cannot remove keys", j->s->name);
-        if (!j->s->ops->remove(j->s, key, n, dup))
+    if (j->f->ops) {
+        if (!j->f->ops->remove)
+            kit_die("%s: cannot remove keys", j->f->name);
+        if (!j->f->ops->remove(j->f, key, n, dup))
             exit(2);
         for (size_t i = 0; i < n; i++)
             j->changed += dup[i];
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        int rc = seen_remove(j->s->filter, key[i].data, key[i].len);
+        int rc = seen_remove(j->f->filter, key[i].data, key[i].len);
         if (rc < 0)
-            store_die(j->s->name, rc);
+            named_die(j->f->name, rc);
         j->changed += rc == 1;
     }
 }
 
+static void change_words(job *j)
+{
+    bool *dup = kit_alloc(j->words.n);
+    arena spelled = {0};
+    for (size_t i = 0; i < j->words.n; i++)
+        j->words.key[i] = keyspec_bare(&j->keys, &spelled, j->words.key[i]);
+    change_keys(j, j->words.key, NULL, j->words.n, dup);
+    arena_free(&spelled);
+    free(dup);
+}
+
+static void change_lines(job *j)
+{
+    feed_spec spec = {.files = j->files,
+                      .nfiles = j->nfiles,
+                      .keys = j->keys,
+                      .hash = j->f->hashes && !j->removes,
+                      .seed = j->f->hashes ? seen_seed(j->f->filter) : 0,
+                      .threads = j->threads};
+    feed *in = feed_open(&spec);
+    kit_progress_start(j->quiet);
+    for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
+        change_keys(j, b->key, b->hash, b->n, b->dup);
+        feed_progress(in, j->lines, j->changed, named_bytes(j->f));
+    }
+    kit_progress_end();
+    feed_close(in);
+}
+
 static int change(const kit_command *self, int argc, char **argv, bool removes)
 {
-    kit_parse p = kit_parse_start(removes ? "seen rm" : "seen add", self, argc, argv);
-    job j = {.keys = KEYSPEC_INIT};
-    const char *name = NULL;
-    for (int o; (o = kit_next(&p));) {
-        if (remote_option(o, p.arg, &name))
-            continue;
-        if (keyspec_option(&j.keys, &p, o) || format_option(&p, o) ||
-            thread_option(&j.threads, &p, o))
-            continue;
-        if (o == 'q')
-            j.quiet = true;
-        if (o == OPT_STATS)
-            j.stats = true;
-        if (o == OPT_KEY) {
-            j.words.key = kit_grow(j.words.key, j.words.n + 1, sizeof(seen_key));
-            j.words.key[j.words.n++] = (seen_key){p.arg, strlen(p.arg)};
-        }
-    }
-    if (p.at == argc && !name)
-        kit_usage(&p, "which FILTER?");
-    name = name ? name : argv[p.at++];
-    const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
-    if (bad)
-        kit_die("%s", bad);
-    if (j.words.n && p.at < argc)
-        kit_usage(&p, "--word or FILEs, not both");
-    j.s = store_open(name, STORE_CHANGE);
-    uint64_t before = j.s->filter ? seen_added(j.s->filter) : 0;
-    if (j.words.n) {
-        bool *dup = kit_alloc(j.words.n);
-        arena words = {0};
-        for (size_t i = 0; i < j.words.n; i++)
-            j.words.key[i] = keyspec_bare(&j.keys, &words, j.words.key[i]);
-        take(&j, removes, j.words.key, NULL, j.words.n, dup);
-        arena_free(&words);
-        free(dup);
-    } else {
-        feed_spec spec = {.files = argv + p.at,
-                          .nfiles = (size_t)(argc - p.at),
-                          .keys = j.keys,
-                          .hash = j.s->hashes && !removes,
-                          .seed = j.s->hashes ? seen_seed(j.s->filter) : 0,
-                          .threads = j.threads};
-        feed *f = feed_open(&spec);
-        kit_progress_start(j.quiet);
-        for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-            take(&j, removes, b->key, b->hash, b->n, b->dup);
-            if (kit_progress_due())
-                kit_progress_show(
-                    &(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
-                                    .total = kit_lines_total(feed_lines(f)),
-                                    .lines = j.lines,
-                                    .distinct = j.changed,
-                                    .memory = store_bytes(j.s)});
-        }
-        kit_progress_end();
-        feed_close(f);
-    }
-    /* A cuckoo filter keeps a copy of a key that it had already. */
-    if (j.changed || j.s->ops || (j.s->filter && seen_added(j.s->filter) != before))
-        store_save(j.s);
+    job j = {.keys = KEYSPEC_INIT, .removes = removes};
+    parse(&j, self, argc, argv);
+    j.f = named_open(j.name, NAMED_CHANGE);
+    uint64_t before = j.f->filter ? seen_added(j.f->filter) : 0;
+    if (j.words.n)
+        change_words(&j);
+    else
+        change_lines(&j);
+    /* A cuckoo filter counts a key again that it already holds. */
+    if (j.changed || j.f->ops || (j.f->filter && seen_added(j.f->filter) != before))
+        named_save(j.f);
     if (j.stats)
         fprintf(stderr, "%llu in, %llu %s\n", (unsigned long long)j.lines,
                 (unsigned long long)j.changed, removes ? "removed" : "new");
-    store_close(j.s);
+    named_close(j.f);
     free(j.words.key);
     return removes && !j.changed ? 1 : 0;
 }
@@ -175,10 +172,10 @@ const kit_command cmd_add = {
              "[OPTION]... --redis URL [FILE]...",
     .about =
         "Adds each line of the FILEs, or of standard input, to FILTER, which 'seen "
-        "new' has made. The file is replaced when all were added; until then, and "
+        "new' makes. The file is replaced when all lines are added; until then, and "
         "after any failure, it is as it was.",
     .options = add_options,
-    .examples = "# Addresses to be refused\n"
+    .examples = "# Addresses to refuse\n"
                 "$ seen add blocked.seen blocked.txt\n"
                 "# One more\n"
                 "$ seen add --word http://bad.example/ blocked.seen\n",
@@ -192,7 +189,7 @@ const kit_command cmd_rm = {
     .about =
         "Removes each line of the FILEs, or of standard input, from FILTER, if its "
         "kind can: set and cuckoo ('seen new -r' makes one). Remove only keys that "
-        "were added: in a cuckoo filter a stranger may take away another key that "
+        "were added: in a cuckoo filter, removing any other key may remove one that "
         "shares its fingerprint.",
     .options = rm_options,
     .status = "0 if a key was removed, 1 if none was there, 2 if something failed.",

@@ -6,7 +6,7 @@
 #include "seed.h"
 #include "human_numbers.h"
 #include "sizing.h"
-#include "store.h"
+#include "named_filter.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,47 +19,50 @@ enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
 
 static const kit_option options[] = {
     {'e', "error", "P",
-     "An absent key is called present with probability P (0.001, 0.1%, 1/1000); 0.01 "
-     "if "
-     "neither -e nor -m is given."},
+     "Probability of a false positive (0.001, 0.1%, 1/1000) [0.01 without -m]."},
     {'m', "memory", "SIZE",
      "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, "
-     "500M "
-     "is 500 times 2^20)."},
+     "500M is 500 times 2^20)."},
     {'n', "expect", "N",
-     "Expect N lines: only to tell at once, not after an hour, that the disk is too "
+     "Expect N lines: only to report at once, not after an hour, that the disk is too "
      "small."},
-    {OPT_WORK, "work", "SIZE", "Memory to work with; 1G if not given, at least 64M."},
+    {OPT_WORK, "work", "SIZE", "Memory to work with, at least 64M [1G]."},
     {OPT_TMP, "tmp", "FOLDER",
-     "Where keys wait that do not fit into that memory, eight bytes each; $TMPDIR or "
-     "/tmp "
-     "if not given."},
+     "Where keys wait that do not fit into that memory, eight bytes each [$TMPDIR, or "
+     "/tmp]."},
     {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
     KEY_OPTIONS,
     THREAD_OPTION,
-    {'f', "force", NULL, "Replace FILTER if it is there."},
+    {'f', "force", NULL, "Replace FILTER if it exists."},
     {OPT_STATS, "stats", NULL,
-     "At the end tell on standard error what was built and what it took."},
-    {'q', "quiet", NULL, "No progress on a terminal."},
+     "At the end print on standard error what was built and what it took."},
+    {'q', "quiet", NULL, "Show no progress on a terminal."},
     {0},
 };
 
-/* What the progress line needs besides what the library tells. */
-typedef struct look {
-    const feed *input;
+typedef struct job {
+    keyspec keys;
+    seen_build_spec spec;
+    const char *name;
+    char *const *files;
+    size_t nfiles;
+    unsigned threads;
+    bool stats, quiet;
+
+    feed *input;
     uint64_t lines;
-} look;
+} job;
 
 static int show(void *ctx, const seen_build_progress *p)
 {
-    const look *l = ctx;
+    const job *j = ctx;
     char text[160], a[32], b[32], c[32];
     if (!kit_progress_due())
         return 0;
     if (p->phase == SEEN_BUILD_TAKING)
         snprintf(text, sizeof text, "%s lines, %s read, %s set aside",
                  kit_show_count(p->keys, c),
-                 kit_show_bytes((double)kit_lines_taken(feed_lines(l->input)), a),
+                 kit_show_bytes((double)kit_lines_taken(feed_lines(j->input)), a),
                  kit_show_bytes((double)p->temporary, b));
     else
         snprintf(text, sizeof text, "solving, %.1f%% of %s lines",
@@ -101,89 +104,96 @@ static void tell(const seen_filter *f, uint64_t lines, const char *name)
             kit_show_bytes((double)u.ru_maxrss * 1024, a));
 }
 
-static int build_main(const kit_command *self, int argc, char **argv)
+static void parse(job *j, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen build", self, argc, argv);
-    keyspec keys = KEYSPEC_INIT;
     sizing z = {0};
-    seen_build_spec spec = {0};
-    bool force = false, stats = false, quiet = false;
-    unsigned threads = 0;
+    bool force = false;
     for (int o; (o = kit_next(&p));) {
-        if (keyspec_option(&keys, &p, o) || thread_option(&threads, &p, o) ||
+        if (keyspec_option(&j->keys, &p, o) || thread_option(&j->threads, &p, o) ||
             sizing_option(&z, &p, o))
             continue;
         switch (o) {
         case OPT_WORK:
-            if (!kit_parse_bytes(p.arg, &spec.work))
+            if (!kit_parse_bytes(p.arg, &j->spec.work))
                 kit_bad_value(&p, o, "a size, such as 1G");
             break;
         case OPT_TMP:
-            spec.tmp = p.arg;
+            j->spec.tmp = p.arg;
             break;
         case OPT_SEED:
-            if (!kit_parse_seed(p.arg, &spec.seed))
+            if (!kit_parse_seed(p.arg, &j->spec.seed))
                 kit_bad_value(&p, o, "a number from 1 to 2^64-1");
             break;
         case 'f':
             force = true;
             break;
         case OPT_STATS:
-            stats = true;
+            j->stats = true;
             break;
         case 'q':
-            quiet = true;
+            j->quiet = true;
             break;
         }
     }
     if (p.at == argc)
         kit_usage(&p, "which FILTER to build?");
-    const char *name = argv[p.at++];
     if (z.memory && z.error > 0)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
-    if (!force && access(name, F_OK) == 0)
-        kit_die("%s: is there already (-f replaces it)", name);
-    store_check_place(name);
-    const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
+    j->name = argv[p.at++];
+    j->files = argv + p.at;
+    j->nfiles = (size_t)(argc - p.at);
+    j->spec.error = z.error;
+    j->spec.memory = z.memory;
+    j->spec.keys = z.keys;
+    named_check_new(j->name, force);
+    const char *bad = kit_lines_check(j->files, j->nfiles);
     if (bad)
         kit_die("%s", bad);
-    look l = {0};
-    spec.error = z.error;
-    spec.memory = z.memory;
-    spec.keys = z.keys;
-    spec.threads = threads;
-    spec.progress = show;
-    spec.ctx = &l;
-    if (!spec.seed)
-        spec.seed = kit_new_seed();
+}
+
+static seen_filter *build(job *j)
+{
     seen_builder *b;
     seen_filter *f;
-    if (seen_builder_new(&spec, &b) < 0)
+    j->spec.threads = j->threads;
+    j->spec.progress = show;
+    j->spec.ctx = j;
+    if (!j->spec.seed)
+        j->spec.seed = kit_new_seed();
+    if (seen_builder_new(&j->spec, &b) < 0)
         kit_die("%s", seen_reason());
-    feed_spec in = {.files = argv + p.at,
-                    .nfiles = (size_t)(argc - p.at),
-                    .keys = keys,
+    feed_spec in = {.files = j->files,
+                    .nfiles = j->nfiles,
+                    .keys = j->keys,
                     .hash = true,
-                    .seed = spec.seed,
-                    .threads = threads};
-    feed *input = feed_open(&in);
-    l.input = input;
-    kit_progress_start_silent(quiet);
-    for (batch *t; (t = feed_next(input)); feed_done(input, t)) {
-        l.lines += t->n;
+                    .seed = j->spec.seed,
+                    .threads = j->threads};
+    j->input = feed_open(&in);
+    kit_progress_start_silent(j->quiet);
+    for (batch *t; (t = feed_next(j->input)); feed_done(j->input, t)) {
+        j->lines += t->n;
         if (seen_builder_add_hashes(b, t->hash, t->n) < 0)
             kit_die("%s", seen_reason());
     }
     if (seen_builder_finish(b, &f) < 0)
         kit_die("%s", seen_reason());
-    seen_builder_free(b);
-    int rc = save(f, name);
-    if (rc < 0)
-        store_die(name, rc);
     kit_progress_end();
-    feed_close(input);
-    if (stats)
-        tell(f, l.lines, name);
+    seen_builder_free(b);
+    feed_close(j->input);
+    return f;
+}
+
+static int build_main(const kit_command *self, int argc, char **argv)
+{
+    job j = {.keys = KEYSPEC_INIT};
+    parse(&j, self, argc, argv);
+    seen_filter *f = build(&j);
+    int rc = save(f, j.name);
+    if (rc < 0)
+        named_die(j.name, rc);
+    if (j.stats)
+        tell(f, j.lines, j.name);
     seen_free(f);
     return 0;
 }
@@ -193,21 +203,17 @@ const kit_command cmd_build = {
     .summary = "build the smallest filter, which then never changes",
     .usage = "[OPTION]... FILTER [FILE]...",
     .about =
-        "Builds FILTER from the lines of the FILEs, or of standard input: a ribbon, at "
-        "whole bits within one percent of the fewest that an error rate allows in "
-        "theory "
-        "(two bits a key for one error in four, eight for one in 256). It can be asked "
-        "by "
-        "every command, but no key can be added later.\n\n"
-        "Any number of lines may come, any of them twice. Eight bytes of each are "
-        "kept, in "
-        "memory or in a nameless temporary file, and solved in pieces on all "
-        "processors. "
-        "FILTER is written at the end, whole; whatever goes wrong before leaves the "
-        "old "
-        "one as it was and nothing behind.",
+        "Builds FILTER from the lines of the FILEs, or of standard input: a ribbon, "
+        "which at whole bits is within one percent of the smallest size that theory "
+        "allows for its error (two bits a key for one false positive in four, eight "
+        "for one in 256). Every command can ask it, but no key can be added "
+        "later.\n\n"
+        "There may be any number of lines, and repeats. Eight bytes of each are kept, "
+        "in memory or in a nameless temporary file, and solved in pieces on all "
+        "processors. FILTER is written whole at the end; any failure before that "
+        "leaves the old one as it was and nothing behind.",
     .options = options,
-    .examples = "# A list of refused addresses, one error in a thousand\n"
+    .examples = "# A list of refused addresses, one false positive in a thousand\n"
                 "$ seen build -e 0.001 refused.seen blocked.txt\n"
                 "# The best that fits into a megabyte\n"
                 "$ seen build -f -m 1MB refused.seen blocked.txt\n",

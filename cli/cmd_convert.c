@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "format.h"
 #include "say.h"
-#include "store.h"
+#include "named_filter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,9 +86,8 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     if (strcmp(to, "native") && !named(to))
         kit_usage(&p, "--to %s: no such format ('seen formats' lists them)", to);
     const char *in = argv[p.at], *out = argv[p.at + 1];
-    if (!force && access(out, F_OK) == 0)
-        kit_die("%s: is there already (-f replaces it)", out);
-    store *s = store_open(in, STORE_ASK);
+    named_check_new(out, force);
+    named_filter *s = named_open(in, NAMED_ASK);
     if (!s->filter)
         kit_die("%s: a %s cannot be converted", in, s->ops->kind);
     seen_filter *f;
@@ -98,9 +97,9 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     if (rc == 0)
         rc = seen_save(f, out);
     if (rc < 0)
-        store_die(in, rc);
+        named_die(in, rc);
     seen_free(f);
-    store_close(s);
+    named_close(s);
     return 0;
 }
 

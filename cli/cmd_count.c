@@ -1,4 +1,4 @@
-/* cmd_count.c - `seen count`: distinct values, in all or in each group.
+/* cmd_count.c - `seen count`: counts distinct values, in all or in each group.
  *
  * One filter serves all groups: the hash of a value is seeded with the hash of its
  * group, so the same visitor on two days is two keys. A group costs only its name. */
@@ -22,13 +22,13 @@ static const kit_option options[] = {
     KEY_OPTIONS,
     {'b', "by", "N", "Count separately for each value of field N, such as the day."},
     {'w', "width", "N",
-     "Only the first N bytes of that field count: 10 of "
-     "2026-11-15T05:58:52 are the day."},
+     "Use only the first N bytes of that field: 10 of 2026-11-15T05:58:52 are the "
+     "day."},
     OPTION_ERROR,
     OPTION_EXPECT,
-    {OPT_JSON, "json", NULL, "As JSON, with the error."},
+    {OPT_JSON, "json", NULL, "Print JSON, with the error."},
     THREAD_OPTION,
-    {'q', "quiet", NULL, "No progress on a terminal, no word about the error."},
+    {'q', "quiet", NULL, "Show no progress on a terminal and no word about the error."},
     {0},
 };
 
@@ -83,144 +83,191 @@ static group *find_group(groups *g, uint64_t hash, seen_key name)
     return x;
 }
 
-static void report(const groups *g, const seen_filter *f, uint64_t lines, bool json,
-                   bool quiet, bool by)
+static void free_groups(groups *g)
 {
-    /* What the filter is expected to have lost is put back, in proportion. */
-    uint64_t added = seen_added(f);
-    double lost = seen_lost_expected(f);
-    double scale = added ? 1 + lost / (double)added : 1;
-    double sigma = added ? sqrt(lost) / ((double)added + lost) : 0;
-    if (json) {
-        kit_json j = {.to = stdout};
-        kit_json_open(&j, NULL, '{');
-        kit_json_count(&j, "lines", lines);
-        kit_json_count(&j, "distinct", (uint64_t)((double)added * scale + 0.5));
-        kit_json_text(&j, "kind", seen_kind_name(seen_kind_of(f)));
-        kit_json_count(&j, "memory", seen_bytes(f));
-        kit_json_real(&j, "expected_lost", lost);
-        kit_json_real(&j, "relative_error", sigma);
-        if (by) {
-            kit_json_open(&j, "groups", '[');
-            for (size_t i = 0; i < g->n; i++) {
-                kit_json_open(&j, NULL, '{');
-                kit_json_bytes(&j, "value", g->all[i].name, g->all[i].len);
-                kit_json_count(&j, "lines", g->all[i].lines);
-                kit_json_count(&j, "distinct",
-                               (uint64_t)((double)g->all[i].count * scale + 0.5));
-                kit_json_close(&j, '}');
-            }
-            kit_json_close(&j, ']');
+    for (size_t i = 0; i < g->n; i++)
+        free(g->all[i].name);
+    free(g->all);
+    free(g->slot);
+}
+
+typedef struct job {
+    keyspec keys;
+    sizing size;
+    uint64_t by, width; /* field of the group, and how much of it */
+    char *const *files;
+    size_t nfiles;
+    unsigned threads;
+    bool json, quiet;
+
+    uint64_t seed, lines;
+    seen_filter *filter;
+    groups groups;
+} job;
+
+/* What the filter is expected to have lost is added to the counts, in proportion. */
+typedef struct estimate {
+    double lost, scale, sigma;
+} estimate;
+
+static uint64_t scaled(uint64_t count, const estimate *e)
+{
+    return (uint64_t)((double)count * e->scale + 0.5);
+}
+
+static void report_json(const job *j, const estimate *e)
+{
+    kit_json o = {.to = stdout};
+    kit_json_open(&o, NULL, '{');
+    kit_json_count(&o, "lines", j->lines);
+    kit_json_count(&o, "distinct", scaled(seen_added(j->filter), e));
+    kit_json_text(&o, "kind", seen_kind_name(seen_kind_of(j->filter)));
+    kit_json_count(&o, "memory", seen_bytes(j->filter));
+    kit_json_real(&o, "expected_lost", e->lost);
+    kit_json_real(&o, "relative_error", e->sigma);
+    if (j->by) {
+        kit_json_open(&o, "groups", '[');
+        for (size_t i = 0; i < j->groups.n; i++) {
+            const group *g = j->groups.all + i;
+            kit_json_open(&o, NULL, '{');
+            kit_json_bytes(&o, "value", g->name, g->len);
+            kit_json_count(&o, "lines", g->lines);
+            kit_json_count(&o, "distinct", scaled(g->count, e));
+            kit_json_close(&o, '}');
         }
-        kit_json_close(&j, '}');
+        kit_json_close(&o, ']');
+    }
+    kit_json_close(&o, '}');
+}
+
+static void report(const job *j)
+{
+    uint64_t added = seen_added(j->filter);
+    estimate e = {.lost = seen_lost_expected(j->filter), .scale = 1};
+    if (added) {
+        e.scale = 1 + e.lost / (double)added;
+        e.sigma = sqrt(e.lost) / ((double)added + e.lost);
+    }
+    if (j->json) {
+        report_json(j, &e);
         return;
     }
-    if (by)
-        for (size_t i = 0; i < g->n; i++) {
-            fwrite(g->all[i].name, 1, g->all[i].len, stdout);
-            printf("\t%" PRIu64 "\n",
-                   (uint64_t)((double)g->all[i].count * scale + 0.5));
-        }
-    else
-        printf("%" PRIu64 "\n", (uint64_t)((double)added * scale + 0.5));
-    if (quiet)
+    for (size_t i = 0; j->by && i < j->groups.n; i++) {
+        const group *g = j->groups.all + i;
+        fwrite(g->name, 1, g->len, stdout);
+        printf("\t%" PRIu64 "\n", scaled(g->count, &e));
+    }
+    if (!j->by)
+        printf("%" PRIu64 "\n", scaled(added, &e));
+    if (j->quiet)
         return;
     kit_stdout_flush();
-    if (lost < 1e-12)
+    if (e.lost < 1e-12)
         kit_warn("exact");
-    else if (lost < 0.5)
-        kit_warn("exact, but for a chance of %.1g", lost);
+    else if (e.lost < 0.5)
+        kit_warn("exact, but for a chance of %.1g", e.lost);
     else
-        kit_warn("%.0f of %" PRIu64
-                 " were expected lost and are put back in the counts; "
-                 "standard error of the total %.2g%%",
-                 lost, added, 100 * sigma);
+        kit_warn("%.0f of %" PRIu64 " are expected to be lost and were added to the "
+                 "counts; standard error of the total %.2g%%",
+                 e.lost, added, 100 * e.sigma);
+}
+
+static void parse(job *j, const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen count", self, argc, argv);
+    for (int o; (o = kit_next(&p));) {
+        if (keyspec_option(&j->keys, &p, o) || sizing_option(&j->size, &p, o) ||
+            thread_option(&j->threads, &p, o))
+            continue;
+        if (o == 'b' && !kit_parse_count(p.arg, &j->by))
+            kit_bad_value(&p, o, "a field number from 1 on");
+        if (o == 'w' && !kit_parse_count(p.arg, &j->width))
+            kit_bad_value(&p, o, "a number of bytes");
+        if (o == OPT_JSON)
+            j->json = true;
+        if (o == 'q')
+            j->quiet = true;
+    }
+    if (j->width && !j->by)
+        kit_usage(&p, "-w is about the field of --by, which is not given");
+    j->files = argv + p.at;
+    j->nfiles = (size_t)(argc - p.at);
+}
+
+/* Room for the groups of a batch, and the hashes of its keys within them. */
+typedef struct by_group {
+    keyspec name; /* where the group's name is in a line */
+    arena words;
+    uint64_t *hash;
+    uint32_t *group;
+    size_t room;
+} by_group;
+
+static void hash_by_group(job *j, by_group *g, const batch *b)
+{
+    uint64_t missing = 0;
+    if (b->n > g->room) {
+        g->room = b->n;
+        g->hash = kit_grow(g->hash, g->room, sizeof *g->hash);
+        g->group = kit_grow(g->group, g->room, sizeof *g->group);
+    }
+    arena_reset(&g->words);
+    for (size_t i = 0; i < b->n; i++) {
+        seen_key name = keyspec_key(&g->name, &g->words, b->line[i], &missing);
+        if (j->width && name.len > j->width)
+            name.len = j->width;
+        uint64_t h = seen_hash_seeded(j->seed, name.data, name.len);
+        g->group[i] = (uint32_t)(find_group(&j->groups, h, name) - j->groups.all);
+        g->hash[i] = seen_hash_seeded(h, b->key[i].data, b->key[i].len);
+    }
+}
+
+static void count_lines(job *j)
+{
+    feed_spec spec = {.files = j->files,
+                      .nfiles = j->nfiles,
+                      .keys = j->keys,
+                      .hash = !j->by,
+                      .seed = j->seed,
+                      .threads = j->threads};
+    by_group g = {.name = {.field = j->by,
+                           .separator = j->keys.separator,
+                           .term = j->keys.term,
+                           .csv = j->keys.csv}};
+    feed *in = feed_open(&spec);
+    kit_progress_start(j->quiet);
+    for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
+        j->lines += b->n;
+        if (j->by)
+            hash_by_group(j, &g, b);
+        if (seen_add_hashes(j->filter, j->by ? g.hash : b->hash, b->n, b->dup) < b->n)
+            kit_die("%s", seen_reason());
+        for (size_t i = 0; j->by && i < b->n; i++) {
+            j->groups.all[g.group[i]].lines++;
+            j->groups.all[g.group[i]].count += !b->dup[i];
+        }
+        feed_progress(in, j->lines, seen_added(j->filter), seen_bytes(j->filter));
+    }
+    kit_progress_end();
+    feed_close(in);
+    arena_free(&g.words);
+    free(g.hash);
+    free(g.group);
 }
 
 static int count_main(const kit_command *self, int argc, char **argv)
 {
-    kit_parse p = kit_parse_start("seen count", self, argc, argv);
-    keyspec keys = KEYSPEC_INIT;
-    sizing z = {0};
-    uint64_t by = 0, width = 0;
-    unsigned threads = 0;
-    bool json = false, quiet = false;
-    for (int o; (o = kit_next(&p));) {
-        if (keyspec_option(&keys, &p, o) || sizing_option(&z, &p, o) ||
-            thread_option(&threads, &p, o))
-            continue;
-        if (o == 'b' && !kit_parse_count(p.arg, &by))
-            kit_bad_value(&p, o, "a field number from 1 on");
-        if (o == 'w' && !kit_parse_count(p.arg, &width))
-            kit_bad_value(&p, o, "a number of bytes");
-        if (o == OPT_JSON)
-            json = true;
-        if (o == 'q')
-            quiet = true;
-    }
-    if (width && !by)
-        kit_usage(&p, "-w is about the field of --by, which is not given");
-    seen_spec spec = {.kind = z.error > 0 ? SEEN_AUTO : SEEN_SET,
-                      .keys = z.keys,
-                      .error = z.error,
-                      .seed = kit_new_seed()};
-    seen_filter *filter = sizing_make(&spec);
-    feed_spec in = {.files = argv + p.at,
-                    .nfiles = (size_t)(argc - p.at),
-                    .keys = keys,
-                    .hash = !by,
-                    .seed = spec.seed,
-                    .threads = threads};
-    feed *f = feed_open(&in);
-    keyspec name_of = {
-        .field = by, .separator = keys.separator, .term = keys.term, .csv = keys.csv};
-    groups g = {0};
-    arena words = {0};
-    uint64_t *hash = NULL, lines = 0, missing = 0;
-    uint32_t *which = NULL;
-    size_t room = 0;
-    kit_progress_start(quiet);
-    for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-        lines += b->n;
-        if (by && b->n > room) {
-            room = b->n;
-            hash = kit_grow(hash, room, sizeof *hash);
-            which = kit_grow(which, room, sizeof *which);
-        }
-        arena_reset(&words);
-        for (size_t i = 0; by && i < b->n; i++) {
-            seen_key name = keyspec_key(&name_of, &words, b->line[i], &missing);
-            if (width && name.len > width)
-                name.len = width;
-            uint64_t h = seen_hash_seeded(spec.seed, name.data, name.len);
-            group *x = find_group(&g, h, name);
-            which[i] = (uint32_t)(x - g.all);
-            hash[i] = seen_hash_seeded(h, b->key[i].data, b->key[i].len);
-        }
-        if (seen_add_hashes(filter, by ? hash : b->hash, b->n, b->dup) < b->n)
-            kit_die("%s", seen_reason());
-        for (size_t i = 0; by && i < b->n; i++) {
-            g.all[which[i]].lines++;
-            g.all[which[i]].count += !b->dup[i];
-        }
-        if (kit_progress_due())
-            kit_progress_show(&(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
-                                              .total = kit_lines_total(feed_lines(f)),
-                                              .lines = lines,
-                                              .distinct = seen_added(filter),
-                                              .memory = seen_bytes(filter)});
-    }
-    kit_progress_end();
-    feed_close(f);
-    report(&g, filter, lines, json, quiet, by != 0);
-    for (size_t i = 0; i < g.n; i++)
-        free(g.all[i].name);
-    free(g.all);
-    free(g.slot);
-    free(hash);
-    free(which);
-    arena_free(&words);
-    seen_free(filter);
+    job j = {.keys = KEYSPEC_INIT, .seed = kit_new_seed()};
+    parse(&j, self, argc, argv);
+    seen_spec spec = {.kind = j.size.error > 0 ? SEEN_AUTO : SEEN_SET,
+                      .keys = j.size.keys,
+                      .error = j.size.error,
+                      .seed = j.seed};
+    j.filter = sizing_make(&spec);
+    count_lines(&j);
+    report(&j);
+    free_groups(&j.groups);
+    seen_free(j.filter);
     return 0;
 }
 
@@ -229,9 +276,10 @@ const kit_command cmd_count = {
     .summary = "count distinct values, in all or for each day",
     .usage = "[OPTION]... [FILE]...",
     .about =
-        "Prints how many distinct lines, or with -k distinct values of a field, there "
-        "are; with -b, for each value of another field, in the order in which they "
-        "first occur. A word about the error goes to standard error.",
+        "Prints the number of distinct lines, or with -k of distinct values of a "
+        "field; "
+        "with -b, one number for each value of another field, in the order in which "
+        "the values first occur. The error is said on standard error.",
     .options = options,
     .examples =
         "# How many different addresses\n"

@@ -1,126 +1,142 @@
-/* cmd_has.c - `seen has`: the lines that are in a filter, as grep would tell them. */
+/* cmd_has.c - `seen has`: prints the lines that are in a filter, as grep would. */
 #include "commands.h"
 #include "uniq/emit.h"
 #include "format.h"
 #include "say.h"
-#include "store.h"
-#include "store_remote.h"
+#include "named_filter.h"
+#include "remote_filter.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { OPT_KEY = 300 };
 
 static const kit_option options[] = {
     {'v', "invert", NULL,
-     "Print the lines that are not in the filter: these are certain."},
+     "Print the lines that are not in the filter; here it is never wrong."},
     {'c', "count", NULL, "Print only the number of lines."},
-    {'q', "quiet", NULL, "Print nothing; stop at the first line found."},
-    {OPT_KEY, "word", "KEY",
-     "Ask for this key instead of reading lines; may be repeated."},
-    OPTION_REDIS("Instead of FILTER: one"),
+    {'q', "quiet", NULL, "Print nothing, and stop at the first line found."},
+    WORD_OPTION,
+    OPTION_REDIS("Instead of FILTER: use one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
-    {'o', "output", "FILE", "Write to FILE, which is replaced when all is done."},
+    {'o', "output", "FILE", "Write to FILE, which is replaced at the end."},
     THREAD_OPTION,
     {0},
 };
 
-static int has_main(const kit_command *self, int argc, char **argv)
+typedef struct job {
+    keyspec keys;
+    words words;
+    const char *name, *out_name;
+    char *const *files;
+    size_t nfiles;
+    unsigned threads;
+    bool invert, count, quiet;
+
+    named_filter *f;
+    emitter out;
+    uint64_t selected;
+} job;
+
+static void parse(job *j, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen has", self, argc, argv);
-    keyspec keys = KEYSPEC_INIT;
-    bool invert = false, count = false, quiet = false;
-    unsigned threads = 0;
-    const char *out_name = NULL, *name = NULL;
-    seen_key *word = NULL;
-    size_t words = 0;
     for (int o; (o = kit_next(&p));) {
-        if (remote_option(o, p.arg, &name))
-            continue;
-        if (keyspec_option(&keys, &p, o) || format_option(&p, o) ||
-            thread_option(&threads, &p, o))
+        if (remote_option(o, p.arg, &j->name) || keyspec_option(&j->keys, &p, o) ||
+            format_option(&p, o) || thread_option(&j->threads, &p, o) ||
+            word_option(&j->words, &p, o))
             continue;
         switch (o) {
         case 'v':
-            invert = true;
+            j->invert = true;
             break;
         case 'c':
-            count = true;
+            j->count = true;
             break;
         case 'q':
-            quiet = true;
+            j->quiet = true;
             break;
         case 'o':
-            out_name = p.arg;
-            break;
-        case OPT_KEY:
-            word = kit_grow(word, words + 1, sizeof *word);
-            word[words++] = (seen_key){p.arg, strlen(p.arg)};
+            j->out_name = p.arg;
             break;
         }
     }
-    if (p.at == argc && !name)
+    if (p.at == argc && !j->name)
         kit_usage(&p, "which FILTER?");
-    name = name ? name : argv[p.at++];
-    if (words && p.at < argc)
+    j->name = j->name ? j->name : argv[p.at++];
+    j->files = argv + p.at;
+    j->nfiles = (size_t)(argc - p.at);
+    if (j->words.n && j->nfiles)
         kit_usage(&p, "--word or FILEs, not both");
-    const char *bad = kit_lines_check(argv + p.at, (size_t)(argc - p.at));
+    const char *bad = kit_lines_check(j->files, j->nfiles);
     if (bad)
         kit_die("%s", bad);
-    store *s = store_open(name, STORE_ASK);
-    sink out = sink_open(quiet || count ? NULL : out_name, keys.term);
-    uint64_t selected = 0;
-    if (words) {
-        arena a = {0};
-        for (size_t i = 0; i < words; i++) {
-            seen_key k = keyspec_bare(&keys, &a, word[i]);
-            char t = (char)keys.term;
-            bool found;
-            store_has(s, &k, NULL, 1, &found);
-            if (found == invert)
-                continue;
-            selected++;
-            if (!quiet && !count) {
-                sink_bytes(&out, word[i].data, word[i].len, false);
-                sink_bytes(&out, &t, 1, false);
-            }
+}
+
+static void ask_words(job *j)
+{
+    arena spelled = {0};
+    for (size_t i = 0; i < j->words.n; i++) {
+        seen_key word = j->words.key[i];
+        seen_key key = keyspec_bare(&j->keys, &spelled, word);
+        char term = (char)j->keys.term;
+        bool found;
+        named_has(j->f, &key, NULL, 1, &found);
+        if (found == j->invert)
+            continue;
+        j->selected++;
+        if (!j->quiet && !j->count) {
+            emit_bytes(&j->out, word.data, word.len, false);
+            emit_bytes(&j->out, &term, 1, false);
         }
-        arena_free(&a);
-        free(word);
-    } else {
-        feed_spec spec = {.files = argv + p.at,
-                          .nfiles = (size_t)(argc - p.at),
-                          .keys = keys,
-                          .hash = s->hashes,
-                          .seed = s->hashes ? seen_seed(s->filter) : 0,
-                          .threads = threads};
-        feed *f = feed_open(&spec);
-        for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-            store_has(s, b->key, b->hash, b->n, b->dup);
-            if (quiet || count) {
-                for (size_t i = 0; i < b->n; i++)
-                    selected += b->dup[i] != invert;
-                if (quiet && selected)
-                    exit(0);
-            } else {
-                sink_lines(&out, b, !invert, true);
-            }
-        }
-        feed_close(f);
-        selected += out.lines;
     }
-    if (count) {
+    arena_free(&spelled);
+}
+
+static void ask_lines(job *j)
+{
+    feed_spec spec = {.files = j->files,
+                      .nfiles = j->nfiles,
+                      .keys = j->keys,
+                      .hash = j->f->hashes,
+                      .seed = j->f->hashes ? seen_seed(j->f->filter) : 0,
+                      .threads = j->threads};
+    feed *in = feed_open(&spec);
+    for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
+        named_has(j->f, b->key, b->hash, b->n, b->dup);
+        if (!j->quiet && !j->count) {
+            emit_lines(&j->out, b, !j->invert, true);
+            continue;
+        }
+        for (size_t i = 0; i < b->n; i++)
+            j->selected += b->dup[i] != j->invert;
+        if (j->quiet && j->selected)
+            exit(0);
+    }
+    feed_close(in);
+    j->selected += j->out.lines;
+}
+
+static int has_main(const kit_command *self, int argc, char **argv)
+{
+    job j = {.keys = KEYSPEC_INIT};
+    parse(&j, self, argc, argv);
+    j.f = named_open(j.name, NAMED_ASK);
+    j.out = emit_open(j.quiet || j.count ? NULL : j.out_name, j.keys.term);
+    if (j.words.n)
+        ask_words(&j);
+    else
+        ask_lines(&j);
+    if (j.count) {
         char text[32];
-        int n = snprintf(text, sizeof text, "%llu\n", (unsigned long long)selected);
-        sink_bytes(&out, text, (size_t)n, false);
+        int n = snprintf(text, sizeof text, "%llu\n", (unsigned long long)j.selected);
+        emit_bytes(&j.out, text, (size_t)n, false);
     }
-    sink_finish(&out, false);
-    sink_commit(&out);
-    sink_close(&out);
-    store_close(s);
-    return selected ? 0 : 1;
+    emit_finish(&j.out, false);
+    emit_commit(&j.out);
+    emit_close(&j.out);
+    named_close(j.f);
+    free(j.words.key);
+    return j.selected ? 0 : 1;
 }
 
 const kit_command cmd_has = {
@@ -129,9 +145,10 @@ const kit_command cmd_has = {
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER\n"
              "[OPTION]... --redis URL [FILE]...",
     .about =
-        "Prints each line of the FILEs, or of standard input, that is in FILTER. What "
-        "is said not to be there certainly is not; what is said to be there is "
-        "wrong with the error of the filter ('seen info' tells it).",
+        "Prints each line of the FILEs, or of standard input, that is in FILTER. A "
+        "line "
+        "that is not printed is certainly not in the filter; a line that is printed "
+        "may be a false positive, with the error that 'seen info' shows.",
     .options = options,
     .status = "0 if a line was selected, 1 if none was, 2 if something failed.",
     .examples =

@@ -4,8 +4,8 @@
 #include "json.h"
 #include "say.h"
 #include "human_numbers.h"
-#include "store.h"
-#include "store_remote.h"
+#include "named_filter.h"
+#include "remote_filter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,9 +140,9 @@ static int info_main(const kit_command *self, int argc, char **argv)
         kit_usage(&p, "which FILTER?");
     /* All are opened before the first is told: JSON that breaks off helps nobody. */
     int n = argc - p.at;
-    store **s = kit_alloc((size_t)n * sizeof *s);
+    named_filter **s = kit_alloc((size_t)n * sizeof *s);
     for (int i = 0; i < n; i++) {
-        s[i] = store_open(argv[p.at + i], STORE_ASK);
+        s[i] = named_open(argv[p.at + i], NAMED_ASK);
         if (!s[i]->filter && (json || !s[i]->ops->tell))
             kit_die("%s: nothing is known about a %s", s[i]->name, s[i]->ops->kind);
     }
@@ -155,7 +155,7 @@ static int info_main(const kit_command *self, int argc, char **argv)
             tell_json(&j, s[i]->name, s[i]->filter);
         else
             tell(s[i]->name, s[i]->filter);
-        store_close(s[i]);
+        named_close(s[i]);
     }
     if (json && n > 1)
         kit_json_close(&j, ']');
@@ -173,9 +173,9 @@ static int verify_main(const kit_command *self, int argc, char **argv)
     int status = 0;
     for (int i = p.at; i < argc; i++) {
         if (remote_is_url(argv[i])) { /* a server's: whether all pieces are there */
-            store *s = store_open(argv[i], STORE_ASK);
+            named_filter *s = named_open(argv[i], NAMED_ASK);
             s->ops->tell(s);
-            store_close(s);
+            named_close(s);
             continue;
         }
         seen_filter *f;

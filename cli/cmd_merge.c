@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "format.h"
 #include "say.h"
-#include "store.h"
+#include "named_filter.h"
 
 static const kit_option options[] = {
     {'o', "output", "FILTER", "Where the union goes; it may be one of the inputs."},
@@ -24,12 +24,12 @@ static int merge_main(const kit_command *self, int argc, char **argv)
     seen_filter *sum;
     int rc = format_or_native(argv[p.at], SEEN_LOAD, &sum);
     if (rc < 0)
-        store_die(argv[p.at], rc);
+        named_die(argv[p.at], rc);
     for (int i = p.at + 1; i < argc; i++) {
         seen_filter *f;
         rc = format_or_native(argv[i], SEEN_READ | SEEN_VERIFY, &f);
         if (rc < 0)
-            store_die(argv[i], rc);
+            named_die(argv[i], rc);
         rc = seen_merge(sum, f);
         if (rc < 0)
             kit_die("%s does not fit %s: %s", argv[i], argv[p.at], seen_reason());
@@ -37,7 +37,7 @@ static int merge_main(const kit_command *self, int argc, char **argv)
     }
     rc = seen_save(sum, out);
     if (rc < 0)
-        store_die(out, rc);
+        named_die(out, rc);
     seen_free(sum);
     return 0;
 }

@@ -5,8 +5,8 @@
 #include "seed.h"
 #include "human_numbers.h"
 #include "sizing.h"
-#include "store.h"
-#include "store_remote.h"
+#include "named_filter.h"
+#include "remote_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int make_foreign(const char *name, const format_spec *format)
         kit_die("%s", seen_reason());
     rc = seen_save(f, name);
     if (rc < 0)
-        store_die(name, rc);
+        named_die(name, rc);
     seen_free(f);
     return 0;
 }
@@ -113,8 +113,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
     spec.keys = z.keys;
     spec.error = z.error;
     spec.memory = z.memory;
-    if (!force && access(name, F_OK) == 0)
-        kit_die("%s: is there already (-f replaces it)", name);
+    named_check_new(name, force);
     if (*format.name) {
         seen_params *f = &format.params;
         f->keys = z.keys ? z.keys : f->keys;
@@ -130,7 +129,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
     seen_filter *f = sizing_make(&spec);
     int rc = seen_save(f, name);
     if (rc < 0)
-        store_die(name, rc);
+        named_die(name, rc);
     seen_free(f);
     return 0;
 }

@@ -15,17 +15,16 @@ enum { OPT_PLOT = 300, OPT_JSON, OPT_STATIC, OPT_NOTIME };
 
 static const kit_option options[] = {
     {'n', "expect", "N", "Number of keys (20M, 2e7)."},
-    {'e', "error", "P", "Chance that an absent key is called present."},
-    {'m', "memory", "SIZE", "Memory it may take (64M, 1G)."},
-    {'r', "removable", NULL, "Keys will be removed: only kinds that can are taken."},
+    {'e', "error", "P", "Probability of a false positive (0.001, 0.1%, 1/1000)."},
+    {'m', "memory", "SIZE", "Memory the filter may take (64M, 1G)."},
+    {'r', "removable", NULL, "Choose only among kinds that can remove keys."},
     {OPT_STATIC, "static", NULL,
-     "All keys are known before the first question: a filter that never changes will "
+     "All keys are known before the first lookup: a filter that never changes will "
      "do."},
     {OPT_NOTIME, "no-time", NULL, "Do not measure lookups, which takes a second."},
     {OPT_PLOT, "plot", "FILE",
-     "Write a picture to FILE (SVG): error against memory, and against the number of "
-     "keys."},
-    {OPT_JSON, "json", NULL, "As JSON."},
+     "Draw error against memory, and against the number of keys, in FILE (SVG)."},
+    {OPT_JSON, "json", NULL, "Print JSON."},
     {0},
 };
 
@@ -70,7 +69,7 @@ static bool better(const seen_size *a, const seen_size *b, const sizing *given)
     return given->keys ? a->error < b->error : a->keys > b->keys;
 }
 
-/* The kind that seen would take of the rows R, and why. */
+/* The kind that seen would choose among the rows R, and why. */
 static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing *given,
                         needs want, char *why, size_t size)
 {
@@ -79,15 +78,16 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
         if (r[k].bytes && serves((seen_kind)k, want) &&
             (best == SEEN_AUTO || better(r + k, r + best, given)))
             best = (seen_kind)k;
-    double blocked = (double)r[SEEN_BLOCKED].bytes, classic = (double)r[SEEN_CLASSIC].bytes;
+    double blocked = (double)r[SEEN_BLOCKED].bytes,
+           classic = (double)r[SEEN_CLASSIC].bytes;
     if (best == SEEN_AUTO) {
-        snprintf(why, size, "no kind can do that in so little");
+        snprintf(why, size, "no kind can do that in so little memory");
         return best;
     }
     if (want.removes || want.all_known) {
         snprintf(why, size, "%s%s",
-                 given->memory  ? given->keys ? "nothing errs less often in so much"
-                                              : "nothing takes more keys"
+                 given->memory  ? given->keys ? "nothing errs less often in this memory"
+                                              : "nothing holds more keys"
                  : want.removes ? "the smallest that removes keys"
                                 : "all keys are known, and nothing is smaller",
                  best == SEEN_RIBBON ? "; see seen build" : "");
@@ -124,150 +124,212 @@ static void can_words(seen_kind k, char *out)
             can & SEEN_CAN_MERGE ? " merge" : "", can & SEEN_CAN_GROW ? " grow" : "");
 }
 
-static int plan_main(const kit_command *self, int argc, char **argv)
+/* What was asked for, and what came out. */
+typedef struct plan {
+    sizing given;
+    needs want;
+    const char *plot;
+    bool json, timed;
+
+    seen_size best;            /* what seen_solve chooses by itself */
+    seen_size row[SEEN_KINDS]; /* 0 bytes: this kind cannot */
+    char cannot[SEEN_KINDS][160], why[160];
+    seen_kind choice;
+} plan;
+
+static void parse(plan *pl, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen plan", self, argc, argv);
-    sizing z = {0};
-    const char *plot = NULL;
-    bool json = false, timed = true;
-    needs want = {0};
+    sizing *z = &pl->given;
     for (int o; (o = kit_next(&p));) {
-        if (sizing_option(&z, &p, o))
+        if (sizing_option(z, &p, o))
             continue;
-        if (o == OPT_PLOT)
-            plot = p.arg;
-        if (o == OPT_JSON)
-            json = true;
-        if (o == 'r')
-            want.removes = true;
-        if (o == OPT_STATIC)
-            want.all_known = true;
-        if (o == OPT_NOTIME)
-            timed = false;
+        switch (o) {
+        case OPT_PLOT:
+            pl->plot = p.arg;
+            break;
+        case OPT_JSON:
+            pl->json = true;
+            break;
+        case 'r':
+            pl->want.removes = true;
+            break;
+        case OPT_STATIC:
+            pl->want.all_known = true;
+            break;
+        case OPT_NOTIME:
+            pl->timed = false;
+            break;
+        }
     }
     if (p.at < argc)
         kit_usage(&p, "no operand '%s' is expected", argv[p.at]);
-    if (z.keys && z.error == 0 && !z.memory)
-        z.error = 0.01;
-    if ((z.keys != 0) + (z.error > 0) + (z.memory != 0) != 2)
+    if (z->keys && z->error == 0 && !z->memory)
+        z->error = 0.01;
+    if ((z->keys != 0) + (z->error > 0) + (z->memory != 0) != 2)
         kit_usage(&p, "give two of -n, -e and -m (or -n alone, for an error of 0.01)");
+}
 
-    kit_json j = {.to = stdout};
-    seen_size best = {.keys = z.keys, .error = z.error, .bytes = z.memory};
-    if (seen_solve(&best) < 0)
+static bool listed(int kind)
+{
+    return seen_kind_name((seen_kind)kind) && kind != SEEN_FOREIGN;
+}
+
+/* Sizes every kind and chooses one. */
+static void solve(plan *pl)
+{
+    const sizing *z = &pl->given;
+    seen_size asked = {.keys = z->keys, .error = z->error, .bytes = z->memory};
+    pl->best = asked;
+    if (seen_solve(&pl->best) < 0)
         kit_die("%s", seen_reason());
-    seen_size row[SEEN_KINDS] = {{0}};
-    char cannot[SEEN_KINDS][160], why[160];
     for (int k = 1; k < SEEN_KINDS; k++) {
-        row[k] = (seen_size){
-            .kind = (seen_kind)k, .keys = z.keys, .error = z.error, .bytes = z.memory};
-        if (!seen_kind_name((seen_kind)k) || k == SEEN_FOREIGN ||
-            seen_solve(row + k) < 0) {
-            snprintf(cannot[k], sizeof cannot[k], "%s", seen_reason());
-            row[k].bytes = 0;
+        seen_size *r = pl->row + k;
+        *r = asked;
+        r->kind = (seen_kind)k;
+        if (!listed(k) || seen_solve(r) < 0) {
+            snprintf(pl->cannot[k], sizeof pl->cannot[k], "%s", seen_reason());
+            r->bytes = 0;
         }
     }
-    seen_kind choice = choose(row, &best, &z, want, why, sizeof why);
-    if (json) {
+    pl->choice = choose(pl->row, &pl->best, z, pl->want, pl->why, sizeof pl->why);
+}
+
+/* Any filter of error e needs log2(1/e) bits a key, whatever its structure. */
+typedef struct minimum {
+    double keys, error, bits;
+} minimum;
+
+static minimum least(const plan *pl)
+{
+    const sizing *z = &pl->given;
+    minimum m = {.keys = z->keys ? (double)z->keys : (double)pl->best.keys};
+    m.bits = z->error > 0 ? log2(1 / z->error) : (double)z->memory * 8 / m.keys;
+    m.error = z->error > 0 ? z->error : exp2(-m.bits);
+    if (z->error > 0 && z->memory)
+        m.keys = (double)z->memory * 8 / m.bits;
+    return m;
+}
+
+/* ---- for programs ---------------------------------------------------------------- */
+
+static void print_json(const plan *pl)
+{
+    kit_json j = {.to = stdout};
+    char can[64];
+    kit_json_open(&j, NULL, '{');
+    kit_json_text(&j, "choice", pl->choice ? seen_kind_name(pl->choice) : "none");
+    kit_json_text(&j, "why", pl->why);
+    kit_json_open(&j, "kinds", '[');
+    for (int k = 1; k < SEEN_KINDS; k++) {
+        const seen_size *s = pl->row + k;
+        if (!listed(k))
+            continue;
         kit_json_open(&j, NULL, '{');
-        kit_json_text(&j, "choice", choice ? seen_kind_name(choice) : "none");
-        kit_json_text(&j, "why", why);
-        kit_json_open(&j, "kinds", '[');
-    } else {
-        printf("%-9s %10s %10s %4s %10s %9s %5s  %s\n", "kind", "memory", "bits/key",
-               "k", "error", "keys", timed ? "ns" : "", "can");
-    }
-    for (int k = 1; k < SEEN_KINDS; k++) {
-        seen_size s = row[k];
-        char memory[24], can[64], keys[32], ns[32] = "";
-        const char *name = seen_kind_name(s.kind);
-        if (!name || k == SEEN_FOREIGN)
-            continue;
-        if (!s.bytes && json) {
-            kit_json_open(&j, NULL, '{');
-            kit_json_text(&j, "kind", name);
-            kit_json_text(&j, "cannot", cannot[k]);
-            kit_json_close(&j, '}');
-            continue;
-        }
-        if (!s.bytes) {
-            printf("%-9s cannot: %s\n", name, cannot[k]);
-            continue;
-        }
-        double took = timed ? timing_lookup(&s) : 0;
-        if (took > 0)
-            snprintf(ns, sizeof ns, "%.1f", took);
-        if (json) {
-            kit_json_open(&j, NULL, '{');
-            kit_json_text(&j, "kind", name);
-            kit_json_count(&j, "bytes", s.bytes);
-            kit_json_real(&j, "bits_per_key", s.bits_per_key);
-            kit_json_count(&j, "k", s.probes);
-            kit_json_real(&j, "error", s.error);
-            kit_json_count(&j, "keys", s.keys);
+        kit_json_text(&j, "kind", seen_kind_name((seen_kind)k));
+        if (!s->bytes) {
+            kit_json_text(&j, "cannot", pl->cannot[k]);
+        } else {
+            double took = pl->timed ? timing_lookup(s) : 0;
+            kit_json_count(&j, "bytes", s->bytes);
+            kit_json_real(&j, "bits_per_key", s->bits_per_key);
+            kit_json_count(&j, "k", s->probes);
+            kit_json_real(&j, "error", s->error);
+            kit_json_count(&j, "keys", s->keys);
             if (took > 0)
                 kit_json_real(&j, "ns", took);
-            can_words(s.kind, can);
+            can_words(s->kind, can);
             kit_json_text(&j, "can", can);
-            kit_json_close(&j, '}');
-            continue;
         }
-        can_words(s.kind, can);
-        if (s.keys < 1000000)
-            snprintf(keys, sizeof keys, "%llu", (unsigned long long)s.keys);
-        else
-            snprintf(keys, sizeof keys, "%.4g", (double)s.keys);
-        printf("%-9s %10s %10.2f %4u %10.3g %9s %5s  %-23s %s%s\n", name,
-               kit_show_bytes((double)s.bytes, memory), s.bits_per_key, s.probes,
-               s.error, keys, ns, can, says(s.kind),
-               s.kind == choice ? " <- chosen" : "");
-    }
-    /* Any filter of error e needs log2(1/e) bits a key, whatever its structure. */
-    double n = z.keys ? (double)z.keys : (double)best.keys, e;
-    double bits = z.error > 0 ? log2(1 / z.error) : (double)z.memory * 8 / n;
-    e = z.error > 0 ? z.error : exp2(-bits);
-    if (z.error > 0 && z.memory)
-        n = (double)z.memory * 8 / bits;
-    if (json) {
-        kit_json_close(&j, ']');
-        kit_json_open(&j, "minimum", '{');
-        kit_json_real(&j, "bits_per_key", bits);
-        kit_json_real(&j, "bytes", n * bits / 8);
-        kit_json_real(&j, "error", e);
-        kit_json_real(&j, "keys", n);
         kit_json_close(&j, '}');
-        kit_json_close(&j, '}');
-    } else {
-        char memory[24];
-        printf("%-9s %10s %10.2f %4s %10.3g %9.4g %5s  no filter can be smaller\n",
-               "minimum", kit_show_bytes(n * bits / 8, memory), bits, "", e, n, "");
-        printf("\n%s%s: %s.\n", choice ? "seen would take " : "nothing",
-               choice ? seen_kind_name(choice) : "", why);
-        const seen_size *small = row + SEEN_RIBBON, *took = row + choice;
-        if (choice && choice != SEEN_RIBBON && small->bytes && !want.removes &&
-            better(small, took, &z)) {
-            if (z.keys && z.error > 0)
-                printf("If all keys are known beforehand, ribbon saves %.0f%% of it "
-                       "(--static; seen build).\n",
-                       100 - 100 * (double)small->bytes / (double)took->bytes);
-            else if (z.keys)
-                printf("If all keys are known beforehand, ribbon errs %.2g instead of "
-                       "%.2g "
-                       "(--static; seen build).\n",
-                       small->error, took->error);
-            else
-                printf("If all keys are known beforehand, ribbon takes %.0f%% more of "
-                       "them "
-                       "(--static; seen build).\n",
-                       100 * (double)small->keys / (double)took->keys - 100);
-        }
-        if (timed)
-            printf("ns: a lookup in batches, measured here with %s keys.\n",
-                   kit_show_count(z.keys && z.keys < TIMING_KEYS ? z.keys : TIMING_KEYS,
-                                  memory));
     }
-    if (plot)
-        plot_plan(plot, &best);
+    kit_json_close(&j, ']');
+    minimum m = least(pl);
+    kit_json_open(&j, "minimum", '{');
+    kit_json_real(&j, "bits_per_key", m.bits);
+    kit_json_real(&j, "bytes", m.keys * m.bits / 8);
+    kit_json_real(&j, "error", m.error);
+    kit_json_real(&j, "keys", m.keys);
+    kit_json_close(&j, '}');
+    kit_json_close(&j, '}');
+}
+
+/* ---- for people ------------------------------------------------------------------ */
+
+static void print_row(const plan *pl, const seen_size *s)
+{
+    char memory[24], can[64], keys[32], ns[32] = "";
+    const char *name = seen_kind_name(s->kind);
+    if (!s->bytes) {
+        printf("%-9s cannot: %s\n", name, pl->cannot[s->kind]);
+        return;
+    }
+    double took = pl->timed ? timing_lookup(s) : 0;
+    if (took > 0)
+        snprintf(ns, sizeof ns, "%.1f", took);
+    can_words(s->kind, can);
+    if (s->keys < 1000000)
+        snprintf(keys, sizeof keys, "%llu", (unsigned long long)s->keys);
+    else
+        snprintf(keys, sizeof keys, "%.4g", (double)s->keys);
+    printf("%-9s %10s %10.2f %4u %10.3g %9s %5s  %-23s %s%s\n", name,
+           kit_show_bytes((double)s->bytes, memory), s->bits_per_key, s->probes,
+           s->error, keys, ns, can, says(s->kind),
+           s->kind == pl->choice ? " <- chosen" : "");
+}
+
+/* What a static filter would save, if that is worth a word. */
+static void print_static(const plan *pl)
+{
+    const sizing *z = &pl->given;
+    const seen_size *small = pl->row + SEEN_RIBBON, *took = pl->row + pl->choice;
+    if (!pl->choice || pl->choice == SEEN_RIBBON || !small->bytes || pl->want.removes ||
+        !better(small, took, z))
+        return;
+    printf("If all keys are known beforehand, ribbon ");
+    if (z->keys && z->error > 0)
+        printf("saves %.0f%% of it",
+               100 - 100 * (double)small->bytes / (double)took->bytes);
+    else if (z->keys)
+        printf("errs %.2g instead of %.2g", small->error, took->error);
+    else
+        printf("takes %.0f%% more of them",
+               100 * (double)small->keys / (double)took->keys - 100);
+    printf(" (--static; seen build).\n");
+}
+
+static void print_table(const plan *pl)
+{
+    char text[24];
+    uint64_t keys = pl->given.keys;
+    printf("%-9s %10s %10s %4s %10s %9s %5s  %s\n", "kind", "memory", "bits/key", "k",
+           "error", "keys", pl->timed ? "ns" : "", "can");
+    for (int k = 1; k < SEEN_KINDS; k++)
+        if (listed(k))
+            print_row(pl, pl->row + k);
+    minimum m = least(pl);
+    printf("%-9s %10s %10.2f %4s %10.3g %9.4g %5s  no filter can be smaller\n",
+           "minimum", kit_show_bytes(m.keys * m.bits / 8, text), m.bits, "", m.error,
+           m.keys, "");
+    printf("\n%s%s: %s.\n", pl->choice ? "seen would choose " : "nothing",
+           pl->choice ? seen_kind_name(pl->choice) : "", pl->why);
+    print_static(pl);
+    if (pl->timed)
+        printf("ns: a lookup in batches, measured here with %s keys.\n",
+               kit_show_count(keys && keys < TIMING_KEYS ? keys : TIMING_KEYS, text));
+}
+
+static int plan_main(const kit_command *self, int argc, char **argv)
+{
+    plan pl = {.timed = true};
+    parse(&pl, self, argc, argv);
+    solve(&pl);
+    if (pl.json)
+        print_json(&pl);
+    else
+        print_table(&pl);
+    if (pl.plot)
+        plot_plan(pl.plot, &pl.best);
     return 0;
 }
 
@@ -276,9 +338,9 @@ const kit_command cmd_plan = {
     .summary = "compare the kinds for a given size",
     .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]",
     .about =
-        "Tells for every kind of filter what two of the number of keys, the error and "
-        "the memory make of the third, what it can do, and the least that any filter "
-        "would need. Nothing is made.",
+        "From two of the number of keys, the error and the memory computes the third "
+        "for every kind of filter, and shows what each kind can do and the least that "
+        "any filter needs. Makes no filter.",
     .options = options,
     .examples = "# A hundred million keys, one error in a thousand\n"
                 "$ seen plan -n 100M -e 0.001\n"

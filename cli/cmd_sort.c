@@ -156,7 +156,7 @@ static void take(job *j, feed *f)
 /* ---- integers as text ------------------------------------------------------------ */
 
 typedef struct text {
-    sink *to;
+    emitter *to;
     char buf[64 << 10];
     size_t len;
 } text;
@@ -185,14 +185,14 @@ static void put(text *t, int64_t x, char term)
         *--p = '-';
     size_t n = (size_t)(digits + 24 - p);
     if (t->len + 24 > sizeof t->buf) {
-        sink_bytes(t->to, t->buf, t->len, false);
+        emit_bytes(t->to, t->buf, t->len, false);
         t->len = 0;
     }
     memcpy(t->buf + t->len, p, 24); /* a fixed length is one instruction or two */
     t->len += n;
 }
 
-static void print(job *j, sink *out)
+static void print(job *j, emitter *out)
 {
     text *t = kit_alloc(sizeof *t);
     uint64_t bound = seen_bitmap_bound(j->bits), list[1024], from = j->low, count = 0;
@@ -218,7 +218,7 @@ static void print(job *j, sink *out)
             for (size_t i = 0; i < n; i++)
                 put(t, (int64_t)(list[i] + (uint64_t)j->from), term);
     }
-    sink_bytes(out, t->buf, t->len, false);
+    emit_bytes(out, t->buf, t->len, false);
     free(t);
 }
 
@@ -261,7 +261,7 @@ static int sort_main(const kit_command *self, int argc, char **argv)
         kit_die("%s", bad);
     if (seen_bitmap_new((uint64_t)j.to - (uint64_t)j.from + 1, &j.bits) < 0)
         kit_die("--range: %s", seen_reason());
-    sink out = sink_open(out_name, j.keys.term);
+    emitter out = emit_open(out_name, j.keys.term);
     feed *f = feed_open(&spec);
     kit_progress_start(j.quiet);
     take(&j, f);
@@ -271,10 +271,10 @@ static int sort_main(const kit_command *self, int argc, char **argv)
         kit_warn("%" PRIu64 " more lines that are no integers in the range",
                  j.bad - TOLD);
     print(&j, &out);
-    sink_finish(&out, false);
+    emit_finish(&out, false);
     if (!j.bad || !out_name)
-        sink_commit(&out);
-    sink_close(&out);
+        emit_commit(&out);
+    emit_close(&out);
     seen_bitmap_free(j.bits);
     return j.bad ? 2 : 0;
 }

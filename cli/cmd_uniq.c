@@ -1,15 +1,15 @@
 /* cmd_uniq.c - `seen uniq`: each distinct line once, in order, in little memory.
  *
- * Nothing that was read may get lost: a line is remembered in the state only after it
- * was written out, files are replaced only when they are whole, and whatever fails
- * says so with status 2. */
+ * Nothing that was read is lost: a line is recorded in the state only after it was
+ * written, files are replaced only when they are whole, and every failure is reported
+ * with status 2. */
 #include "uniq/budget.h"
 #include "commands.h"
 #include "json.h"
 #include "say.h"
 #include "human_numbers.h"
 #include "source.h"
-#include "store_remote.h"
+#include "remote_filter.h"
 #include "uniq/uniq.h"
 
 #include <math.h>
@@ -19,27 +19,27 @@
 
 enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST, OPT_PRINT_FIRST };
 
-/* A set that begins with this many doubles through powers of two, which waste least of
- * a last huge page. */
+/* A set that begins with this many keys doubles through powers of two, which waste the
+ * least of the last huge page. */
 enum { FIRST_KEYS = 8191 * 7, LEAST_MEMORY = 4096 };
 
 static const kit_option options[] = {
     {'s', "state", "FILE",
-     "Remember the lines in FILE across runs; it is created when missing. A killed run "
-     "may repeat lines next time but never loses one. Sizes (-n, -e, -m) count when it "
-     "is created."},
+     "Remember the lines in FILE across runs; FILE is created if it is missing. A "
+     "killed run may repeat lines next time but never loses one. Sizes (-n, -e, -m) "
+     "apply when FILE is created."},
     OPTION_REDIS("Remember the lines in a filter"),
     OPTION_REDIS_MODULE,
     {OPT_PRINT_FIRST, "print-first", NULL,
-     "With --redis: ask, print, and only then record, so that a killed run may repeat "
-     "lines next time but never loses one. Others who ask meanwhile may print the same "
-     "line; without this option exactly one does. -o FILE implies it."},
+     "With --redis: look up, print, and only then record, so that a killed run may "
+     "repeat lines next time but never loses one. Other runs that ask meanwhile may "
+     "print the same line; without this option exactly one does. -o FILE implies it."},
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
      "dropped. Reads files twice, or three times if they are larger than half of the "
-     "machine's memory, and copies pipes to TMPDIR."},
+     "machine's memory, and copies pipes and compressed files to TMPDIR."},
     {'e', "error", "P",
-     "Take a filter that drops a new line with probability at most P (0.001, 0.1%), in "
+     "Use a filter that drops a new line with probability at most P (0.001, 0.1%), in "
      "a few bits a line, instead of 64-bit fingerprints."},
     OPTION_EXPECT,
     {'m', "memory", "SIZE",
@@ -51,100 +51,88 @@ static const kit_option options[] = {
     {'d', "repeated", NULL, "Print only lines seen before, each time."},
     {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
     {OPT_AGAINST, "against", "FILE",
-     "Treat what is in FILE, a filter or a list of keys, as seen before; FILE stays as "
-     "it is, and - is a list on standard input. May be given several times."},
+     "Drop also the lines whose key is in FILE: a filter, or a list of lines, read "
+     "like "
+     "the input (with -k, their field N counts). FILE stays as it is; - is a list on "
+     "standard input. May be repeated."},
     KEY_OPTIONS,
     {'o', "output", "FILE",
-     "Write to FILE, which is replaced when all is done; it may be one of the inputs."},
+     "Write to FILE, which is replaced at the end; it may be one of the inputs."},
     THREAD_OPTION,
     {OPT_STATS, "stats", NULL,
-     "At the end tell on standard error: lines in and out, expected losses, memory."},
+     "At the end print on standard error: lines in and out, expected losses, memory."},
     {OPT_JSON, "json", NULL, "The same as JSON, with kind and error."},
-    {'q', "quiet", NULL, "No progress on a terminal and no warnings."},
+    {'q', "quiet", NULL, "Show no progress on a terminal and no warnings."},
     {0},
 };
 
 /* ---- setting up ------------------------------------------------------------------ */
 
-static void parse(uniq *u, const kit_command *self, int argc, char **argv)
+static void set_option(uniq *u, const kit_parse *p, int key)
 {
-    kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
     uint64_t n;
-    for (int o; (o = kit_next(&p));) {
-        if (remote_option(o, p.arg, &u->state_name) ||
-            keyspec_option(&u->keys, &p, o) || sizing_option(&u->size, &p, o) ||
-            thread_option(&u->threads, &p, o))
-            continue;
-        switch (o) {
-        case 's':
-            u->state_name = p.arg;
-            break;
-        case 'x':
-            u->exact = true;
-            break;
-        case 'd':
-            u->repeated = true;
-            break;
-        case 'D':
-            u->dup_name = p.arg;
-            break;
-        case 'o':
-            u->out_name = p.arg;
-            break;
-        case 'q':
-            u->quiet = true;
-            break;
-        case OPT_STATS:
-            u->stats = true;
-            break;
-        case OPT_JSON:
-            u->json = true;
-            break;
-        case OPT_PRINT_FIRST:
-            u->print_first = true;
-            break;
-        case OPT_AGAINST:
-            u->against_name =
-                kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
-            u->against_name[u->nagainst++] = (char *)p.arg;
-            break;
-        case OPT_MAX_LOST:
-            if (strcmp(p.arg, "0") == 0)
-                u->max_lost = 0;
-            else if (kit_parse_count(p.arg, &n))
-                u->max_lost = (double)n;
-            else
-                kit_bad_value(&p, o, "a number of lines");
-            break;
-        }
+    switch (key) {
+    case 's':
+        u->state_name = p->arg;
+        break;
+    case 'x':
+        u->exact = true;
+        break;
+    case 'd':
+        u->repeated = true;
+        break;
+    case 'D':
+        u->dup_name = p->arg;
+        break;
+    case 'o':
+        u->out_name = p->arg;
+        break;
+    case 'q':
+        u->quiet = true;
+        break;
+    case OPT_STATS:
+        u->stats = true;
+        break;
+    case OPT_JSON:
+        u->json = true;
+        break;
+    case OPT_PRINT_FIRST:
+        u->print_first = true;
+        break;
+    case OPT_AGAINST:
+        u->against_name = kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
+        u->against_name[u->nagainst++] = (char *)p->arg;
+        break;
+    case OPT_MAX_LOST:
+        if (strcmp(p->arg, "0") == 0)
+            u->max_lost = 0;
+        else if (kit_parse_count(p->arg, &n))
+            u->max_lost = (double)n;
+        else
+            kit_bad_value(p, key, "a number of lines");
+        break;
     }
-    u->files = argv + p.at;
-    u->nfiles = (size_t)(argc - p.at);
-    if (u->exact && u->state_name)
-        kit_usage(&p, "-x needs the lines themselves, which a state does not keep: "
-                      "leave out -x or --state");
-    if (u->exact && (u->size.error > 0 || u->max_lost >= 0))
-        kit_usage(&p, "-x loses nothing: leave out -e and --max-lost");
-    bool reads = !u->nfiles; /* standard input, which is there once */
+}
+
+/* Standard input can be read only once. */
+static void check_standard_input(const uniq *u, const kit_parse *p)
+{
+    bool taken = !u->nfiles;
     for (size_t i = 0; i < u->nfiles; i++)
-        reads |= !strcmp(u->files[i], "-");
+        taken |= !strcmp(u->files[i], "-");
     for (size_t i = 0; i < u->nagainst; i++)
         if (!strcmp(u->against_name[i], "-")) {
-            if (reads)
-                kit_usage(&p, "standard input is the list of --against - or the lines, "
-                              "not both: name a file");
-            reads = true;
+            if (taken)
+                kit_usage(p, "standard input is the list of --against - or the lines, "
+                             "not both: name a file");
+            taken = true;
         }
-    if (u->print_first && !(u->state_name && remote_is_url(u->state_name)))
-        kit_usage(&p, "--print-first is for --redis: all else prints first anyway");
-    if (u->print_first && u->repeated)
-        kit_usage(&p, "--print-first is about new lines, which -d does not print");
-    if (u->size.error > 0 && u->size.memory)
-        kit_usage(&p, "-e and -m both decide the size: give one of them");
-    if (u->size.memory && u->size.memory < LEAST_MEMORY)
-        kit_die("--memory: %llu bytes are too few, %d is the least",
-                (unsigned long long)u->size.memory, LEAST_MEMORY);
-    /* Each is put in its place whole, so the last would be all that remains. */
+}
+
+/* Each output replaces its file whole, so of two in one file only the last would
+ * remain. */
+static void check_outputs_differ(const uniq *u)
+{
     const struct {
         const char *option, *name;
     } made[] = {{"-o", u->out_name}, {"-D", u->dup_name}, {"--state", u->state_name}};
@@ -156,12 +144,40 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
                         made[j].option, made[i].option, made[i].name);
 }
 
+static void parse(uniq *u, const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
+    for (int o; (o = kit_next(&p));)
+        if (!remote_option(o, p.arg, &u->state_name) &&
+            !keyspec_option(&u->keys, &p, o) && !sizing_option(&u->size, &p, o) &&
+            !thread_option(&u->threads, &p, o))
+            set_option(u, &p, o);
+    u->files = argv + p.at;
+    u->nfiles = (size_t)(argc - p.at);
+    if (u->exact && u->state_name)
+        kit_usage(&p, "-x needs the lines themselves, which a state does not keep: "
+                      "leave out -x or --state");
+    if (u->exact && (u->size.error > 0 || u->max_lost >= 0))
+        kit_usage(&p, "-x loses nothing: leave out -e and --max-lost");
+    if (u->print_first && !(u->state_name && remote_is_url(u->state_name)))
+        kit_usage(&p, "--print-first is for --redis: everything else prints first");
+    if (u->print_first && u->repeated)
+        kit_usage(&p, "--print-first is about new lines, which -d does not print");
+    if (u->size.error > 0 && u->size.memory)
+        kit_usage(&p, "-e and -m both decide the size: give one of them");
+    if (u->size.memory && u->size.memory < LEAST_MEMORY)
+        kit_die("--memory: %llu bytes are too few, %d is the least",
+                (unsigned long long)u->size.memory, LEAST_MEMORY);
+    check_standard_input(u, &p);
+    check_outputs_differ(u);
+}
+
 static void on_signal(int sig)
 {
     kit_stop(sig);
 }
 
-/* A run that would leave a state or a file behind ends at a line, not in one. */
+/* A run that leaves a state or a file behind stops between two lines. */
 static void catch_signals(void)
 {
     static const int which[] = {SIGINT, SIGTERM, SIGHUP};
@@ -190,26 +206,33 @@ static seen_filter *new_filter(const uniq *u)
     return sizing_make(&spec);
 }
 
-/* A list of keys becomes a set with SEED, so that one hash serves both; with a seed of
- * its own if SEED is 0. */
-static store *open_list(const uniq *u, const char *name, uint64_t seed)
+/* The keys of a list become a set with SEED, so that one hash serves both; with a seed
+ * of its own if SEED is 0. */
+static named_filter *open_list(const uniq *u, const char *name, uint64_t seed)
 {
     char *const files[] = {(char *)name};
     feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};
-    spec.keys.field = 0; /* each line of a list is a key */
-    spec.keys.csv = false;
     seen_spec set = {.kind = SEEN_SET, .seed = seed};
-    store *s = kit_alloc(sizeof *s);
-    *s = (store){.name = name, .filter = sizing_make(&set), .hashes = true, .lock = -1};
+    named_filter *s = kit_alloc(sizeof *s);
+    *s = (named_filter){
+        .name = name, .filter = sizing_make(&set), .hashes = true, .lock = -1};
     spec.seed = seen_seed(s->filter);
     feed *f = feed_open(&spec);
-    for (batch *b; (b = feed_next(f)); feed_done(f, b))
-        store_add(s, b->key, b->hash, b->n, b->dup);
+    uint64_t lines = 0, missing = 0;
+    for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
+        named_add(s, b->key, b->hash, b->n, b->dup);
+        lines += b->n;
+        missing += b->missing;
+    }
     feed_close(f);
+    if (lines && missing == lines)
+        kit_die("--against %s: no line has field %llu: -k counts for lists too (for a "
+                "list of bare keys make a filter with 'seen add')",
+                name, (unsigned long long)u->keys.field);
     return s;
 }
 
-/* Fingerprints in memory and nothing else that would have to be asked in order. */
+/* Whether the run needs only fingerprints in memory, and nothing to ask in order. */
 static bool may_shard(const uniq *u)
 {
     return u->threads > 1 && !u->state_name && !u->nagainst && !(u->size.error > 0) &&
@@ -223,10 +246,10 @@ static void open_filters(uniq *u)
         return;
     }
     if (u->state_name) {
-        u->seen = store_open(u->state_name, STORE_CHANGE | STORE_MAY_MAKE);
+        u->seen = named_open(u->state_name, NAMED_CHANGE | NAMED_MAY_MAKE);
     } else {
         u->seen = kit_alloc(sizeof *u->seen);
-        *u->seen = (store){.lock = -1};
+        *u->seen = (named_filter){.lock = -1};
     }
     if (!u->seen->filter && !u->seen->ops) {
         u->seen->filter = new_filter(u);
@@ -237,12 +260,12 @@ static void open_filters(uniq *u)
             kit_die("%s: a %s filter cannot take new lines", u->state_name,
                     seen_kind_name(kind));
     }
-    u->lost_base = store_lost(u->seen);
+    u->lost_base = named_lost(u->seen);
     uint64_t seed = u->seen->hashes ? seen_seed(u->seen->filter) : 0;
     u->against = kit_alloc(u->nagainst * sizeof *u->against);
     for (size_t i = 0; i < u->nagainst; i++) {
         bool piped = !strcmp(u->against_name[i], "-");
-        store *s = piped ? NULL : store_open_if_filter(u->against_name[i]);
+        named_filter *s = piped ? NULL : named_open_if_filter(u->against_name[i]);
         if (!s)
             s = open_list(u, u->against_name[i], seed);
         else if (s->hashes)
@@ -254,26 +277,26 @@ static void open_filters(uniq *u)
 /* ---- endings ----------------------------------------------------------------------
  */
 
-/* A server's filter hears of lines at once, unless they are to be printed first. A file
- * that is replaced at the end prints nothing before that, so then it is so in any case.
+/* A server's filter records lines at once, unless they are to be printed first. An
+ * output that replaces a file appears at the end, so lines are then recorded after it.
  */
-static void put_off(uniq *u)
+static void record_after_print(uniq *u)
 {
     bool file = kit_output_replaces(u->out.out);
     if (!u->seen || !u->seen->ops || u->repeated || !(u->print_first || file))
         return;
-    u->later = later_new(!file);
+    u->after_print = after_print_new(!file);
     u->threads = 1; /* a batch is recorded before the next is asked for */
 }
 
-/* The lines of the file that is now in place, to a filter that was put off. */
+/* Records the lines of the file that is now in its place. */
 static void record_file(uniq *u)
 {
     char *const files[] = {(char *)u->out_name};
     feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .raw = true};
     feed *f = feed_open(&spec);
     for (batch *b; (b = feed_next(f)); feed_done(f, b))
-        store_add(u->seen, b->key, NULL, b->n, b->dup);
+        named_add(u->seen, b->key, NULL, b->n, b->dup);
     feed_close(f);
 }
 
@@ -317,37 +340,38 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         catch_signals();
     if (!u.exact)
         open_filters(&u);
-    u.out = sink_open(u.out_name, u.keys.term);
+    u.out = emit_open(u.out_name, u.keys.term);
     if (u.dup_name)
-        u.dup = sink_open(u.dup_name, u.keys.term);
+        u.dup = emit_open(u.dup_name, u.keys.term);
     if (u.exact)
         uniq_exact(&u);
     else {
-        put_off(&u);
-        uniq_stream(&u);
+        record_after_print(&u);
+        uniq_one_pass(&u);
     }
 
-    /* The order that loses nothing: lines out, files in place, then the state. A run
-     * that was stopped keeps what it has printed, but replaces no file by a part. */
+    /* The order that loses nothing: lines written, files in place, then the state. A
+     * run that was stopped keeps what it has printed, but replaces no file by a part.
+     */
     bool files = u.out_name || u.dup_name;
     if (!kit_stopped || !files) {
-        sink_finish(&u.dup, u.state_name != NULL);
-        sink_finish(&u.out, u.state_name != NULL);
-        sink_commit(&u.dup);
-        sink_commit(&u.out);
-        if (u.later && kit_output_replaces(u.out.out))
+        emit_finish(&u.dup, u.state_name != NULL);
+        emit_finish(&u.out, u.state_name != NULL);
+        emit_commit(&u.dup);
+        emit_commit(&u.out);
+        if (u.after_print && kit_output_replaces(u.out.out))
             record_file(&u);
         if (u.state_name)
-            store_save(u.seen);
+            named_save(u.seen);
     }
     report(&u);
-    sink_close(&u.out);
-    sink_close(&u.dup);
-    later_free(u.later);
-    store_close(u.seen);
+    emit_close(&u.out);
+    emit_close(&u.dup);
+    after_print_free(u.after_print);
+    named_close(u.seen);
     shards_free(u.shards);
     for (size_t i = 0; i < u.nagainst && u.against; i++)
-        store_close(u.against[i]);
+        named_close(u.against[i]);
     free(u.against);
     free(u.against_name);
     if (kit_stopped) {
@@ -363,22 +387,20 @@ const kit_command cmd_uniq = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints each distinct line of the FILEs, or of standard input, once: its first "
-        "occurrence, in order. Files packed with gzip or zstd are unpacked. Lines may "
-        "have any length and hold any bytes.\n\n"
-        "By default a 64-bit fingerprint of each line is kept, 9 to 18 bytes: the "
-        "chance "
-        "that even one line of a billion is dropped wrongly is 3 in 100. With -e a "
-        "filter takes a few bits a line instead, and --stats tells how many lines it "
-        "is "
-        "expected to have lost. With -x nothing is ever lost.",
+        "occurrence, in order. Files compressed with gzip or zstd are unpacked. Lines "
+        "may have any length and hold any bytes.\n\n"
+        "By default a 64-bit fingerprint of each line is kept, in 9 to 18 bytes: the "
+        "chance that even one line of a billion is dropped wrongly is 3 in 100. With "
+        "-e a filter takes a few bits a line instead, and --stats says how many lines "
+        "it is expected to have lost. With -x nothing is ever lost.",
     .options = options,
     .examples = "# Visited pages once each, in order of the first visit\n"
                 "$ seen uniq urls.txt\n"
                 "# Only what is new since the last run\n"
                 "$ seen uniq --state visited.seen urls.txt\n"
-                "# Twenty million lines in some 40 MB, with the losses told\n"
+                "# Twenty million lines in some 40 MB, with the expected losses\n"
                 "$ seen uniq -e 0.001 -n 20M --stats urls.txt\n"
-                "# The first request of each client in a packed log\n"
+                "# The first request of each client in a compressed log\n"
                 "$ seen uniq -k 1 access.log.gz\n"
                 "# In place\n"
                 "$ seen uniq -x -o urls.txt urls.txt\n",

@@ -210,7 +210,7 @@ static int gzip_read(const char *name, uint8_t **out, size_t *len)
     return 0;
 }
 
-static int open_gzip(const char *name, store *s)
+static int open_gzip(const char *name, named_filter *s)
 {
     uint8_t *p;
     size_t len;
@@ -242,22 +242,22 @@ int format_or_native(const char *name, unsigned mode, seen_filter **out)
                              mode & SEEN_LOAD, out);
 }
 
-int format_open(const char *name, unsigned how, store *s)
+int format_open(const char *name, unsigned how, named_filter *s)
 {
     static const uint8_t dcso[8] = {1};
-    unsigned mode = how & STORE_CHANGE ? SEEN_LOAD : SEEN_READ;
+    unsigned mode = how & NAMED_CHANGE ? SEEN_LOAD : SEEN_READ;
     if (strstr(name, "://") || (!is_chosen && starts_native(name)))
         return SEEN_EFORMAT;
     if (gzip_starts(name, is_chosen ? NULL : dcso, 8)) {
         int rc = open_gzip(name, s);
         if (rc < 0 && is_chosen)
-            store_die(name, rc);
+            named_die(name, rc);
         return rc;
     }
     int rc = seen_open_foreign(name, is_chosen ? chosen.name : NULL,
                                is_chosen ? &chosen.params : NULL, mode, &s->filter);
     if (rc < 0 && is_chosen)
-        store_die(name, rc);
+        named_die(name, rc);
     return rc;
 }
 
@@ -292,7 +292,7 @@ static int put_gzip(void *ctx, const void *bytes, size_t len)
     return pack(ctx, bytes, len, Z_NO_FLUSH);
 }
 
-void format_save_gzip(const store *s)
+void format_save_gzip(const named_filter *s)
 {
     enum { GZIP = 15 + 16 };
     packer p = {.out = kit_output_open(s->name)};
@@ -309,6 +309,6 @@ void format_save_gzip(const store *s)
         kit_output_commit(p.out) < 0)
         kit_output_fail(p.out);
     if (rc < 0)
-        store_die(s->name, rc);
+        named_die(s->name, rc);
     kit_output_close(p.out);
 }

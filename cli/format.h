@@ -7,7 +7,7 @@
 
 #include "options.h"
 #include "seen.h"
-#include "store.h"
+#include "named_filter.h"
 
 enum { OPT_FORMAT = 0x430 };
 
@@ -36,12 +36,12 @@ const char *format_parse(const char *text, format_spec *out);
 /* Whether --format was given. */
 bool format_is_chosen(void);
 
-/* An opener for store.c; what begins like a native filter is left to that one. */
-int format_open(const char *name, unsigned how, store *s);
+/* An opener for named_filter.c; what begins like a native filter is left to that one. */
+int format_open(const char *name, unsigned how, named_filter *s);
 
 /* seen_open for native files, seen_open_foreign for others. */
 int format_or_native(const char *name, unsigned mode, seen_filter **out);
 
 /* Saves what was compressed compressed. Ends the program if it fails. */
-void format_save_gzip(const store *s);
+void format_save_gzip(const named_filter *s);
 #endif

@@ -43,6 +43,15 @@ bool keyspec_option(keyspec *k, const kit_parse *p, int key)
     return false;
 }
 
+bool word_option(words *w, const kit_parse *p, int key)
+{
+    if (key != OPT_WORD)
+        return false;
+    w->key = kit_grow(w->key, w->n + 1, sizeof *w->key);
+    w->key[w->n++] = (seen_key){p->arg, strlen(p->arg)};
+    return true;
+}
+
 bool keyspec_plain(const keyspec *k)
 {
     return !k->field && !k->trim && !k->nocase && !k->url;
@@ -56,7 +65,8 @@ struct arena_chunk {
     char data[];
 };
 
-static char *take(arena *a, size_t len)
+/* Room for LEN bytes; what is used of it is added to a->last->used. */
+static char *arena_room(arena *a, size_t len)
 {
     while (!a->last || a->last->room - a->last->used < len) {
         if (a->last && a->last->next) {
@@ -135,12 +145,12 @@ static bool find_field(const keyspec *k, seen_key *key)
     return true;
 }
 
-/* Fields of CSV: quoted ones lose their quotes, doubled quotes become one. A carriage
- * return at the end belongs to the line's end. */
+/* Fields of CSV: quoted fields lose their quotes, doubled quotes become one. A carriage
+ * return at the end belongs to the end of the line. */
 static bool find_csv(const keyspec *k, arena *a, seen_key *key)
 {
     const char *p = key->data, *end = p + key->len;
-    char separator = k->separator >= 0 ? (char)k->separator : ',';
+    char separator = keyspec_comma(k);
     if (end > p && end[-1] == '\r')
         end--;
     for (uint64_t n = 1;; n++) {
@@ -174,7 +184,7 @@ static bool find_csv(const keyspec *k, arena *a, seen_key *key)
             *key = (seen_key){begin, (size_t)(close - begin)};
             return true;
         }
-        char *out = take(a, (size_t)(p - begin)), *o = out;
+        char *out = arena_room(a, (size_t)(p - begin)), *o = out;
         for (const char *q = begin; q < p; q++) {
             if (q < close && *q == '"')
                 q++;
@@ -199,7 +209,7 @@ seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
     }
     if (k->url && key.len < URL_ROOM) {
         url u;
-        char *out = take(a, URL_ROOM);
+        char *out = arena_room(a, URL_ROOM);
         if (url_normalise(key.data, key.len, out, URL_ROOM, &u) == URL_OK) {
             a->last->used += u.len;
             key = (seen_key){u.text, u.len};
@@ -207,7 +217,7 @@ seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
     }
     if (k->nocase) {
         const unsigned char *in = key.data;
-        unsigned char *out = (unsigned char *)take(a, key.len);
+        unsigned char *out = (unsigned char *)arena_room(a, key.len);
         a->last->used += key.len;
         for (size_t i = 0; i < key.len; i++)
             out[i] = in[i] | (unsigned char)(((unsigned)in[i] - 'A' < 26) << 5);

@@ -29,23 +29,19 @@ enum { OPT_TRIM = 0x400, OPT_CSV };
      "The key is field N (1 is the first) instead of the whole line. A line without "  \
      "that field has the empty key."},                                                 \
         {'t', "separator", "CHAR",                                                     \
-         "Fields are separated by CHAR (\\t is a tab), instead of by blanks; two in "  \
-         "a row "                                                                      \
-         "enclose an empty field."},                                                   \
+         "Fields are separated by CHAR (\\t is a tab) instead of by blanks; two in a " \
+         "row enclose an empty field."},                                               \
         {OPT_CSV, "csv", NULL,                                                         \
-         "Fields are those of CSV, separated by commas or -t CHAR, with quotes taken " \
-         "off; "                                                                       \
-         "a record may go over several lines."},                                       \
-        {OPT_TRIM, "trim", NULL, "White space around the key does not count."},        \
-        {'i', "ignore-case", NULL, "The case of ASCII letters does not count."},       \
+         "Fields are those of CSV, separated by commas or -t CHAR and unquoted; a "    \
+         "record may span several lines."},                                            \
+        {OPT_TRIM, "trim", NULL, "Ignore white space around the key."},                \
+        {'i', "ignore-case", NULL, "Ignore the case of ASCII letters."},               \
         {'u', "url", NULL,                                                             \
-         "Keys are compared as normalised URLs: scheme and host in lower case, no "    \
-         "default "                                                                    \
-         "port, no dot segments, no fragment, no needless percent-encoding. What is "  \
-         "no "                                                                         \
-         "URL is compared as it is."},                                                 \
+         "Compare keys as normalised URLs: scheme and host in lower case, no default " \
+         "port, no dot segments, no fragment, no needless percent-encoding. Anything " \
+         "that is not a URL is compared byte for byte."},                              \
     {                                                                                  \
-        'z', "zero-terminated", NULL, "Lines end in NUL, not in newline."              \
+        'z', "zero-terminated", NULL, "Lines end in NUL instead of newline."           \
     }
 
 /* Takes option KEY if it is one of those above; returns whether it was. */
@@ -54,6 +50,12 @@ bool keyspec_option(keyspec *k, const kit_parse *p, int key);
 /* Whether the key is the line itself, byte for byte. */
 bool keyspec_plain(const keyspec *k);
 
+/* What separates CSV fields. */
+static inline char keyspec_comma(const keyspec *k)
+{
+    return k->separator >= 0 ? (char)k->separator : ',';
+}
+
 /* Memory for keys that are spelled differently from their lines. */
 typedef struct arena {
     struct arena_chunk *first, *last;
@@ -61,10 +63,25 @@ typedef struct arena {
 void arena_reset(arena *a);
 void arena_free(arena *a);
 
-/* The key of LINE; it points into LINE or into A. *MISSING is counted up when the
- * line has no such field. */
+/* The key of LINE; it points into LINE or into A. *MISSING is incremented if the line
+ * has no such field. */
 seen_key keyspec_key(const keyspec *k, arena *a, seen_key line, uint64_t *missing);
 
-/* The key that stands alone in a list, such as a file of --against: no fields. */
+/* The spelling of a key that was given alone, without fields. */
 seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key);
+
+/* Keys given on the command line. */
+typedef struct words {
+    seen_key *key;
+    size_t n;
+} words;
+
+enum { OPT_WORD = 0x408 };
+#define WORD_OPTION                                                                    \
+    {                                                                                  \
+        OPT_WORD, "word", "KEY",                                                       \
+            "Take this key instead of reading lines; may be repeated."                 \
+    }
+/* Adds to W; returns whether KEY was that option. */
+bool word_option(words *w, const kit_parse *p, int key);
 #endif

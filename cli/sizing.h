@@ -25,21 +25,13 @@ enum { OPT_KIND = 0x420 };
 #define OPTION_ERROR                                                                   \
     {                                                                                  \
         'e', "error", "P",                                                             \
-            "Take a filter in which an absent key is called present with probability " \
-            "P "                                                                       \
-            "(0.001, 0.1%, 1/1000)."                                                   \
-    }
-#define OPTION_KIND                                                                    \
-    {                                                                                  \
-        OPT_KIND, "kind", "KIND",                                                      \
-            "Use this kind of filter instead of the best one: classic, blocked, split, "\
-            "set, "                                                                    \
-            "cuckoo; 'seen plan' compares them."                                       \
+            "Use a filter in which an absent key is found with probability P (0.001, " \
+            "0.1%, 1/1000)."                                                           \
     }
 
 /* Takes -n, -e, -m and --kind; returns whether KEY was one of them. */
 bool sizing_option(sizing *s, const kit_parse *p, int key);
 
-/* Makes a new filter with a fresh seed, or tells why not and ends the program. */
+/* Makes a new filter with a fresh seed, or reports why not and ends the program. */
 seen_filter *sizing_make(const seen_spec *spec);
 #endif

@@ -22,6 +22,7 @@ struct kit_lines {
     char separator;
     kit_source *source;
     bool raw;
+    const uint64_t *most;
     char *carry; /* the beginning of a line whose end is still to come */
     size_t carried, carry_room;
     uint64_t offset;
@@ -48,9 +49,10 @@ kit_lines *kit_lines_new(char *const *files, size_t n, int term)
     return r;
 }
 
-void kit_lines_raw(kit_lines *r)
+void kit_lines_raw(kit_lines *r, const uint64_t *most)
 {
     r->raw = true;
+    r->most = most;
 }
 
 void kit_lines_csv(kit_lines *r, char separator)
@@ -163,7 +165,7 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             if (!r->source)
                 return fail(r, strerror(errno));
             if (r->raw)
-                kit_source_raw(r->source);
+                kit_source_raw(r->source, r->most ? r->most[r->at] : UINT64_MAX);
         }
         if (make_room(r, b, r->carried + KIT_BLOCK) < 0)
             return -1;

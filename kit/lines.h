@@ -34,8 +34,9 @@ void kit_lines_free(kit_lines *r);
 /* Lines are CSV records: a terminator inside quotes does not end them. */
 void kit_lines_csv(kit_lines *r, char separator);
 
-/* No unpacking: files are taken as they are. */
-void kit_lines_raw(kit_lines *r);
+/* No unpacking: files are read as they are; of file i at most the first MOST[i] bytes,
+ * if MOST is not NULL. The array must stay. */
+void kit_lines_raw(kit_lines *r, const uint64_t *most);
 
 /* Fills B with the next whole lines: 1, or 0 at the end, or -1; then
  * kit_lines_error names the file and what is wrong. B's memory is kept and grown;

@@ -17,10 +17,6 @@ void kit_say_name(const char *name)
 {
     program = name;
 }
-const char *kit_name(void)
-{
-    return program;
-}
 
 static void say(const char *fmt, va_list ap)
 {

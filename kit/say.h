@@ -6,7 +6,6 @@
 
 /* The name in front of every message, such as "seen uniq". */
 void kit_say_name(const char *program);
-const char *kit_name(void);
 
 /* Prints "NAME: message" on stderr, in one write. A progress line that stands on
  * the terminal is wiped first. */

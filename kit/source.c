@@ -25,7 +25,7 @@ struct kit_source {
     bool waits; /* a pipe, socket or terminal: reads may block */
     bool ended; /* the file has no more */
     enum packing packing;
-    uint64_t taken;
+    uint64_t taken, most;
     unsigned char *raw; /* bytes of the file not yet used: raw[at..len) */
     size_t at, len;
     bool inside; /* in a gzip member or zstd frame: an end here is a cut file */
@@ -68,6 +68,7 @@ kit_source *kit_source_open(const char *path)
     }
     kit_source *s = kit_alloc(sizeof *s);
     s->fd = fd;
+    s->most = UINT64_MAX;
     s->waits = !S_ISREG(st.st_mode);
     if (!s->waits)
         posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -87,9 +88,10 @@ void kit_source_close(kit_source *s)
     free(s);
 }
 
-void kit_source_raw(kit_source *s)
+void kit_source_raw(kit_source *s, uint64_t most)
 {
     s->packing = PLAIN;
+    s->most = most;
 }
 uint64_t kit_source_taken(const kit_source *s)
 {
@@ -113,7 +115,9 @@ static ssize_t fail(kit_source *s, const char *what)
 /* One read(2), which a stop request ends. */
 static ssize_t read_some(kit_source *s, void *buf, size_t size)
 {
-    while (!s->ended) {
+    if (size > s->most - s->taken)
+        size = s->most - s->taken;
+    while (!s->ended && size) {
         if (s->waits && stop_pipe[0] >= 0) {
             struct pollfd p[2] = {{s->fd, POLLIN, 0}, {stop_pipe[0], POLLIN, 0}};
             if (poll(p, 2, -1) < 0 && errno != EINTR)

@@ -15,8 +15,9 @@ typedef struct kit_source kit_source;
 kit_source *kit_source_open(const char *path);
 void kit_source_close(kit_source *s);
 
-/* Takes the bytes as they are, whatever they begin with; before the first read. */
-void kit_source_raw(kit_source *s);
+/* Reads the bytes as they are, whatever they begin with, and no more than MOST of
+ * them; call it before the first read. */
+void kit_source_raw(kit_source *s, uint64_t most);
 
 /* Up to SIZE bytes, as soon as there are any: never waits to fill. 0 is the end, -1
  * a failure, of which kit_source_error tells in words. */

@@ -1,8 +1,8 @@
 /* budget.c - a run that stays within its memory.
  *
  * A set holds the hashes, so it can become a filter at any moment without losing a
- * line up to there. Both together would take twice the memory, so the set goes through
- * a temporary file, from which it is read in passing. */
+ * line up to then. Both together would take twice the memory, so the set is written to
+ * a temporary file and the filter is built from there. */
 #include "budget.h"
 #include "output.h"
 #include "say.h"
@@ -24,7 +24,7 @@ static uint64_t first_keys(uint64_t memory)
     return buckets > 1 ? (buckets - 1) * BUCKET_KEYS : 1;
 }
 
-/* A filter of exactly MEMORY bytes, best for KEYS, that is never full. */
+/* A filter of exactly MEMORY bytes, the best for KEYS, that never refuses a key. */
 static seen_spec filter_in(uint64_t memory, uint64_t keys)
 {
     seen_size best = {.keys = keys, .bytes = memory};
@@ -68,7 +68,7 @@ size_t budget_keep(uniq *u, size_t n)
         return n;
     uint64_t bytes = seen_bytes(f), added = seen_added(f);
     if (seen_kind_of(f) != SEEN_SET) {
-        /* Told once, when the number given turns out too low. */
+        /* Said once, when the number given turns out too low. */
         if (u->size.keys && added > u->size.keys && !u->quiet) {
             kit_warn("more than the %llu distinct lines expected: each new line is now "
                      "lost with probability %.2g and rising",
@@ -79,7 +79,7 @@ size_t budget_keep(uniq *u, size_t n)
     }
     if (bytes * 2 <= memory)
         return n < bytes / 16 ? n : bytes / 16 + 1;
-    /* The last doubling is behind us: fill it to the brim, but not key by key. */
+    /* It cannot double again: fill it to the last bucket, but not key by key. */
     uint64_t most = bytes / BUCKET * BUCKET_KEYS,
              room = most > added ? most - added : 0;
     if (room > 64 || n <= room)
@@ -93,7 +93,7 @@ size_t budget_keep(uniq *u, size_t n)
         kit_die("%s", seen_reason());
     seen_free(f);
     u->seen->filter = g;
-    /* What was in the set was not lost, whatever the filter makes of it. */
+    /* No key of the set is lost, whatever the filter expects of so many keys. */
     u->lost_base = seen_lost_expected(g);
     u->short_base = (double)added - (double)seen_added(g);
     if (!u->quiet) {

@@ -4,10 +4,10 @@
 
 #include "uniq.h"
 
-/* What to begin with in MEMORY bytes for KEYS lines (0: unknown). */
+/* What to start with in MEMORY bytes for KEYS lines (0: unknown). */
 seen_spec budget_spec(uint64_t memory, uint64_t keys);
 
-/* How many of N more lines may be taken now, at least one; a set that would outgrow its
+/* How many of N more lines can be added now, at least one. A set that would outgrow its
  * memory is turned into a filter first. */
 size_t budget_keep(uniq *u, size_t n);
 #endif

@@ -1,8 +1,8 @@
 /* corpus.c - the inputs of an exact run: read twice, then reached at any byte.
  *
- * Regular files are mapped where they are; pipes and packed files are copied to TMPDIR
- * while they are read for the first time. A file that changes in between is an error,
- * never a wrong answer. */
+ * Regular files are mapped where they are; pipes and compressed files are copied to
+ * TMPDIR while they are read for the first time. Later readings see the bytes of the
+ * first: a file that changes in between is an error, never a wrong answer. */
 #include "corpus.h"
 #include "output.h"
 #include "say.h"
@@ -20,6 +20,7 @@ void corpus_open(corpus *x, const uniq *u)
 {
     x->n = u->nagainst + (u->nfiles ? u->nfiles : 1);
     x->file = kit_alloc(x->n * sizeof *x->file);
+    x->path = kit_alloc(x->n * sizeof *x->path);
     for (size_t i = 0; i < x->n; i++) {
         corpus_file *s = x->file + i;
         s->list = i < u->nagainst;
@@ -28,7 +29,7 @@ void corpus_open(corpus *x, const uniq *u)
                               : "-";
         s->spool = -1;
         if (s->list && strcmp(s->name, "-")) {
-            store *f = store_open_if_filter(s->name);
+            named_filter *f = named_open_if_filter(s->name);
             if (f)
                 kit_die("%s: -x takes only lists in --against: a filter may be wrong",
                         s->name);
@@ -40,6 +41,7 @@ void corpus_open(corpus *x, const uniq *u)
                 s->name = "/proc/self/fd/0";
         }
         s->regular = stat(s->name, &s->before) == 0 && S_ISREG(s->before.st_mode);
+        x->path[i] = (char *)s->name;
     }
 }
 
@@ -62,16 +64,11 @@ void corpus_spool(corpus_file *s, const char *p, size_t len)
     }
 }
 
-const char *corpus_path(const corpus_file *s)
-{
-    return s->spool >= 0 ? s->spooled : s->name;
-}
-
-/* A file that is cut short while it is mapped kills by SIGBUS: say so instead. */
+/* A file that is truncated while it is mapped kills by SIGBUS: say so instead. */
 static void on_bus(int sig)
 {
     static const char text[] =
-        "seen uniq: an input file was cut short while it was read\n";
+        "seen uniq: an input file was truncated while it was read\n";
     (void)sig;
     kit_temp_remove();
     if (write(2, text, sizeof text - 1) < 0)
@@ -83,18 +80,23 @@ void corpus_map(corpus *x)
 {
     uint64_t at = 0;
     signal(SIGBUS, on_bus);
+    x->most = kit_alloc(x->n * sizeof *x->most);
     for (size_t i = 0; i < x->n; i++) {
         corpus_file *s = x->file + i;
         s->start = at;
-        at += s->len;
-        if (!s->len)
+        at += x->most[i] = s->len;
+        if (!s->len) { /* not copied, though it may be compressed */
+            x->path[i] = "/dev/null";
             continue;
+        }
+        if (s->spool >= 0)
+            x->path[i] = s->spooled;
         int fd = s->spool >= 0 ? s->spool : open(s->name, O_RDONLY | O_CLOEXEC);
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0)
             kit_die("%s: %s", s->name, strerror(errno));
         if ((uint64_t)st.st_size < s->len)
-            kit_die("%s: was cut short while it was read", s->name);
+            kit_die("%s: was truncated while it was read", s->name);
         s->map = mmap(NULL, s->len, PROT_READ, MAP_SHARED, fd, 0);
         if (s->map == MAP_FAILED)
             kit_die("%s: cannot map: %s", s->name, strerror(errno));
@@ -109,6 +111,8 @@ void corpus_map(corpus *x)
 
 const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **which)
 {
+    /* The last file that starts at or before OFFSET: not an empty one, because the next
+     * file starts where an empty one does. */
     size_t lo = 0, hi = x->n;
     while (hi - lo > 1) {
         size_t mid = (lo + hi) / 2;
@@ -117,8 +121,6 @@ const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **whic
         else
             hi = mid;
     }
-    while (offset - x->file[lo].start >= x->file[lo].len) /* an empty file */
-        lo++;
     *which = x->file + lo;
     return x->file[lo].map + (offset - x->file[lo].start);
 }
@@ -130,7 +132,12 @@ void corpus_check(const corpus *x)
         struct stat now;
         if (s->spool >= 0 || !s->regular)
             continue;
-        if (stat(s->name, &now) < 0 || now.st_size != s->before.st_size ||
+        bool there = stat(s->name, &now) == 0;
+        if (there && now.st_size > s->before.st_size)
+            kit_die("%s: grew while it was read, which -x cannot use: give it a pipe, "
+                    "cat %s | seen uniq -x",
+                    s->name, s->name);
+        if (!there || now.st_size != s->before.st_size ||
             now.st_mtim.tv_sec != s->before.st_mtim.tv_sec ||
             now.st_mtim.tv_nsec != s->before.st_mtim.tv_nsec)
             kit_die("%s: changed while it was read", s->name);
@@ -152,5 +159,7 @@ void corpus_close(corpus *x)
         if (x->file[i].spool >= 0)
             close(x->file[i].spool);
     }
+    free(x->path);
+    free(x->most);
     free(x->file);
 }

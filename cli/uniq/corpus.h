@@ -14,35 +14,37 @@ typedef struct corpus_file {
     bool list;        /* of --against: never printed */
     bool regular;
     struct stat before;
-    uint64_t start, len; /* LEN is counted by the first pass */
+    uint64_t start, len; /* unpacked; LEN is counted by the first pass */
     const char *map;
 } corpus_file;
 
 typedef struct corpus {
     corpus_file *file;
     size_t n;
+    char **path;    /* what to open: the files, and once mapped their copies */
+    uint64_t *most; /* once mapped, how many bytes of each the first reading saw */
     uint64_t bytes; /* of all, once mapped */
 } corpus;
 
-/* The lists of --against, then the files, of which none is read yet. */
+/* The lists of --against, then the files; none of them is read yet. */
 void corpus_open(corpus *x, const uniq *u);
 
 /* Copies bytes of a file that cannot be read again. */
 void corpus_spool(corpus_file *s, const char *p, size_t len);
 
-/* What to open for the second reading. */
-const char *corpus_path(const corpus_file *s);
-
-/* Makes all bytes reachable, when every .len is known. */
+/* Makes all bytes reachable, when every .len is known. Later readings open the paths
+ * as they are now, and read the bytes of the first reading only, however much a file
+ * has grown since. */
 void corpus_map(corpus *x);
 
-/* Where the byte at OFFSET of all inputs is, and in which. */
+/* Where the byte at OFFSET of all inputs is, and in which of them; OFFSET is below
+ * x->bytes. */
 const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **which);
 
-/* Lets the system have the pages that were touched. */
+/* Gives the pages that were touched back to the system. */
 void corpus_give_back(const corpus *x);
 
-/* Ends the program if a file has changed since corpus_open. */
+/* Reports a file that has changed since corpus_open and ends the program. */
 void corpus_check(const corpus *x);
 void corpus_close(corpus *x);
 #endif

@@ -1,9 +1,9 @@
 /* deferred_compare.c - comparisons gathered and made in the order of the file.
  *
- * A comparison with a line somewhere in a large file costs a page walk and a page of
- * our memory each. Half a million of them, sorted by place, touch the pages one after
- * the other, can be fetched ahead, and let the pages go again. The keys are copied,
- * because their block will be gone by then. */
+ * Each comparison with a line somewhere in a large file costs a page walk and a page of
+ * our memory. Half a million of them, sorted by place, touch the pages one after the
+ * other, can be prefetched, and release the pages again. The keys are copied, because
+ * their block will be gone by then. */
 #include "deferred_compare.h"
 #include "say.h"
 
@@ -18,8 +18,8 @@ typedef struct item {
     uint32_t at, len; /* of the key in bytes[] */
 } item;
 
-struct putoff {
-    const putoff_calls *calls;
+struct deferred {
+    const deferred_calls *calls;
     void *ctx;
     unsigned shift; /* places have 2 * RADIX bits above it */
     item *items, *sorted;
@@ -28,7 +28,7 @@ struct putoff {
     size_t used, room;
 };
 
-/* Memory that is only taken when it is touched. */
+/* Memory that the system provides only when it is touched. */
 static void *map(size_t len)
 {
     void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
@@ -39,38 +39,38 @@ static void *map(size_t len)
     return p;
 }
 
-putoff *putoff_new(uint64_t total, uint64_t memory, const putoff_calls *calls,
-                   void *ctx)
+deferred *deferred_new(uint64_t total, uint64_t memory, const deferred_calls *calls,
+                       void *ctx)
 {
-    putoff *p = kit_alloc(sizeof *p);
-    p->calls = calls;
-    p->ctx = ctx;
-    while (total >> p->shift >> (2 * RADIX))
-        p->shift++;
+    deferred *d = kit_alloc(sizeof *d);
+    d->calls = calls;
+    d->ctx = ctx;
+    while (total >> d->shift >> (2 * RADIX))
+        d->shift++;
     /* Two of five parts for the items, twice, and the rest for keys of 80 bytes. */
-    p->most = memory / (2 * sizeof(item) + 80);
-    if (p->most < LEAST)
-        p->most = LEAST;
-    p->room = p->most * 80;
-    p->items = map(p->most * sizeof(item));
-    p->sorted = map(p->most * sizeof(item));
-    p->bytes = map(p->room);
-    return p;
+    d->most = memory / (2 * sizeof(item) + 80);
+    if (d->most < LEAST)
+        d->most = LEAST;
+    d->room = d->most * 80;
+    d->items = map(d->most * sizeof(item));
+    d->sorted = map(d->most * sizeof(item));
+    d->bytes = map(d->room);
+    return d;
 }
 
-void putoff_free(putoff *p)
+void deferred_free(deferred *d)
 {
-    if (!p)
+    if (!d)
         return;
-    munmap(p->items, p->most * sizeof(item));
-    munmap(p->sorted, p->most * sizeof(item));
-    munmap(p->bytes, p->room);
-    free(p);
+    munmap(d->items, d->most * sizeof(item));
+    munmap(d->sorted, d->most * sizeof(item));
+    munmap(d->bytes, d->room);
+    free(d);
 }
 
-uint64_t putoff_bytes(const putoff *p)
+uint64_t deferred_bytes(const deferred *d)
 {
-    return p->most * 2 * sizeof(item) + p->room;
+    return d->most * 2 * sizeof(item) + d->room;
 }
 
 /* One pass of a radix sort by the digit at SHIFT. */
@@ -92,50 +92,51 @@ static int by_line(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void putoff_flush(putoff *p)
+void deferred_flush(deferred *d)
 {
-    size_t strange = 0;
-    sort_by(p->items, p->sorted, p->n, p->shift);
-    sort_by(p->sorted, p->items, p->n, p->shift + RADIX);
-    for (size_t i = 0; i < p->n; i++) {
-        if (i + AHEAD < p->n) {
-            const item *next = p->items + i + AHEAD;
-            const char *w = p->calls->where(p->ctx, next->first);
+    size_t differing = 0;
+    sort_by(d->items, d->sorted, d->n, d->shift);
+    sort_by(d->sorted, d->items, d->n, d->shift + RADIX);
+    for (size_t i = 0; i < d->n; i++) {
+        if (i + AHEAD < d->n) {
+            const item *next = d->items + i + AHEAD;
+            const char *w = d->calls->where(d->ctx, next->first);
             __builtin_prefetch(w);
             __builtin_prefetch(w + 64);
-            __builtin_prefetch(p->bytes + next->at);
-            __builtin_prefetch(p->bytes + next->at + 64);
+            __builtin_prefetch(d->bytes + next->at);
+            __builtin_prefetch(d->bytes + next->at + 64);
         }
-        const item *t = p->items + i;
-        if (p->calls->equal(p->ctx, t->first, (seen_key){p->bytes + t->at, t->len}))
-            p->calls->note(p->ctx, t->line);
+        const item *t = d->items + i;
+        if (d->calls->equal(d->ctx, t->first, (seen_key){d->bytes + t->at, t->len}))
+            d->calls->note(d->ctx, t->line);
         else
-            p->sorted[strange++] = *t;
+            d->sorted[differing++] = *t;
     }
-    qsort(p->sorted, strange, sizeof(item), by_line);
-    for (size_t i = 0; i < strange; i++) {
-        const item *t = p->sorted + i;
-        p->calls->stranger(p->ctx, t->line, t->offset,
-                           (seen_key){p->bytes + t->at, t->len});
+    qsort(d->sorted, differing, sizeof(item), by_line);
+    for (size_t i = 0; i < differing; i++) {
+        const item *t = d->sorted + i;
+        d->calls->differs(d->ctx, t->line, t->offset,
+                          (seen_key){d->bytes + t->at, t->len});
     }
-    p->n = p->used = 0;
-    p->calls->done(p->ctx);
+    d->n = d->used = 0;
+    d->calls->done(d->ctx);
 }
 
-void putoff_add(putoff *p, uint64_t first, uint64_t line, uint64_t offset, seen_key key)
+void deferred_add(deferred *d, uint64_t first, uint64_t line, uint64_t offset,
+                  seen_key key)
 {
-    if (p->n == p->most || key.len > p->room - p->used) {
-        putoff_flush(p);
-        if (key.len > p->room) { /* a line longer than all room: compare it at once */
-            if (p->calls->equal(p->ctx, first, key))
-                p->calls->note(p->ctx, line);
+    if (d->n == d->most || key.len > d->room - d->used) {
+        deferred_flush(d);
+        if (key.len > d->room) { /* longer than the whole buffer: compare it at once */
+            if (d->calls->equal(d->ctx, first, key))
+                d->calls->note(d->ctx, line);
             else
-                p->calls->stranger(p->ctx, line, offset, key);
+                d->calls->differs(d->ctx, line, offset, key);
             return;
         }
     }
-    memcpy(p->bytes + p->used, key.data, key.len);
-    p->items[p->n++] =
-        (item){first, line, offset, (uint32_t)p->used, (uint32_t)key.len};
-    p->used += key.len;
+    memcpy(d->bytes + d->used, key.data, key.len);
+    d->items[d->n++] =
+        (item){first, line, offset, (uint32_t)d->used, (uint32_t)key.len};
+    d->used += key.len;
 }

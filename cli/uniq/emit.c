@@ -9,31 +9,32 @@
 #include <errno.h>
 #include <string.h>
 
-sink sink_open(const char *path, int term)
+emitter emit_open(const char *path, int term)
 {
-    sink s = {.out = kit_output_open(path), .term = term};
-    if (!s.out)
+    emitter e = {.out = kit_output_open(path), .term = term};
+    if (!e.out)
         kit_die("%s: %s", path, strerror(errno));
-    return s;
+    return e;
 }
 
-void sink_bytes(sink *s, const void *p, size_t len, bool open_end)
+void emit_bytes(emitter *e, const void *p, size_t len, bool open_end)
 {
     if (!len && !open_end)
         return;
-    if (s->owed) {
-        char t = (char)s->term;
-        s->owed = false;
-        if (kit_output_write(s->out, &t, 1) < 0)
-            kit_output_fail(s->out);
+    if (e->owed) {
+        char t = (char)e->term;
+        e->owed = false;
+        if (kit_output_write(e->out, &t, 1) < 0)
+            kit_output_fail(e->out);
     }
-    if (kit_output_write(s->out, p, len) < 0)
-        kit_output_fail(s->out);
-    s->owed = open_end;
+    if (kit_output_write(e->out, p, len) < 0)
+        kit_output_fail(e->out);
+    e->owed = open_end;
 }
 
 /* Where in [I, N) the flags change from VALUE: eight at a time, because on real data
- * their order cannot be guessed, and a branch guessed wrong costs as much as a line. */
+ * their order cannot be predicted, and a mispredicted branch costs as much as a line.
+ */
 static inline size_t run_end(const bool *flag, size_t i, size_t n, bool value)
 {
     uint64_t all = value ? 0x0101010101010101 : 0, word;
@@ -51,73 +52,72 @@ static inline size_t run_end(const bool *flag, size_t i, size_t n, bool value)
     return i;
 }
 
-void sink_pack(batch *b, bool want)
+packed_lines emit_pack(batch *b, bool want)
 {
     const bool *dup = b->dup;
     size_t n = b->n, i = 0;
     char *to = b->block.data;
-    b->kept_lines = 0;
-    b->kept_open = false;
+    packed_lines p = {.bytes = to};
     while ((i = run_end(dup, i, n, !want)) < n) {
         size_t j = run_end(dup, i, n, want);
         seen_key span = batch_span(b, i, j);
-        b->kept_open = j == n && b->block.open_end;
-        b->kept_lines += j - i;
+        p.open_end = j == n && b->block.open_end;
+        p.lines += j - i;
         if (to != (const char *)span.data)
             memmove(to, span.data, span.len);
         to += span.len;
         i = j;
     }
-    b->kept = b->block.data;
-    b->kept_len = (size_t)(to - b->block.data);
+    p.len = (size_t)(to - p.bytes);
+    return p;
 }
 
-/* Whoever reads us shall see each block when it is done, not when 64 KiB are. */
-static void flush(sink *s)
+/* A reader of our output sees each block when it is done, not when 64 KiB are. */
+static void flush(emitter *e)
 {
-    if (kit_output_flush(s->out) < 0)
-        kit_output_fail(s->out);
+    if (kit_output_flush(e->out) < 0)
+        kit_output_fail(e->out);
 }
 
-void sink_packed(sink *s, const batch *b)
+void emit_packed(emitter *e, const packed_lines *p)
 {
-    s->lines += b->kept_lines;
-    sink_bytes(s, b->kept, b->kept_len, b->kept_open);
-    flush(s);
+    e->lines += p->lines;
+    emit_bytes(e, p->bytes, p->len, p->open_end);
+    flush(e);
 }
 
-void sink_lines(sink *s, batch *b, bool want, bool eats)
+void emit_lines(emitter *e, batch *b, bool want, bool in_place)
 {
-    if (eats) {
-        sink_pack(b, want);
-        sink_packed(s, b);
+    if (in_place) {
+        packed_lines p = emit_pack(b, want);
+        emit_packed(e, &p);
         return;
     }
     size_t n = b->n, i = 0;
     while ((i = run_end(b->dup, i, n, !want)) < n) {
         size_t j = run_end(b->dup, i, n, want);
         seen_key span = batch_span(b, i, j);
-        s->lines += j - i;
-        sink_bytes(s, span.data, span.len, j == n && b->block.open_end);
+        e->lines += j - i;
+        emit_bytes(e, span.data, span.len, j == n && b->block.open_end);
         i = j;
     }
-    flush(s);
+    flush(e);
 }
 
-void sink_finish(sink *s, bool sync)
+void emit_finish(emitter *e, bool sync)
 {
-    if (s->out && kit_output_finish(s->out, sync) < 0)
-        kit_output_fail(s->out);
+    if (e->out && kit_output_finish(e->out, sync) < 0)
+        kit_output_fail(e->out);
 }
 
-void sink_commit(sink *s)
+void emit_commit(emitter *e)
 {
-    if (s->out && kit_output_commit(s->out) < 0)
-        kit_output_fail(s->out);
+    if (e->out && kit_output_commit(e->out) < 0)
+        kit_output_fail(e->out);
 }
 
-void sink_close(sink *s)
+void emit_close(emitter *e)
 {
-    kit_output_close(s->out);
-    s->out = NULL;
+    kit_output_close(e->out);
+    e->out = NULL;
 }

@@ -5,30 +5,36 @@
 #include "feed.h"
 #include "output.h"
 
-typedef struct sink {
+typedef struct emitter {
     kit_output *out;
     int term;
     bool owed; /* the last line written had no terminator: one comes before the next */
     uint64_t lines;
-} sink;
+} emitter;
 
-/* Opens PATH (NULL: standard output) or tells why not and ends the program. */
-sink sink_open(const char *path, int term);
+/* Opens PATH (NULL: standard output), or reports why not and ends the program. */
+emitter emit_open(const char *path, int term);
 
-/* Writes lines whose dup[i] is WANT. EATS: the batch's bytes may be moved, which saves
- * a copy. Ends the program if it fails. */
-void sink_lines(sink *s, batch *b, bool want, bool eats);
+/* Writes the lines of B whose dup[i] is WANT. IN_PLACE: the bytes of the block may be
+ * moved, which saves a copy. Ends the program if it fails. */
+void emit_lines(emitter *e, batch *b, bool want, bool in_place);
 
 /* The same in two steps, of which the first needs no order: the lines whose dup[i] is
- * WANT are put together inside the batch, then written. */
-void sink_pack(batch *b, bool want);
-void sink_packed(sink *s, const batch *b);
+ * WANT are moved together inside the block, then written. */
+typedef struct packed_lines {
+    const char *bytes;
+    size_t len, lines;
+    bool open_end; /* the last line has no terminator */
+} packed_lines;
+packed_lines emit_pack(batch *b, bool want);
+void emit_packed(emitter *e, const packed_lines *p);
 
 /* LEN bytes of whole lines, the last without its terminator if OPEN_END. */
-void sink_bytes(sink *s, const void *p, size_t len, bool open_end);
+void emit_bytes(emitter *e, const void *p, size_t len, bool open_end);
 
-/* All written and, with SYNC, safe on disk; then the file is put in its place. */
-void sink_finish(sink *s, bool sync);
-void sink_commit(sink *s);
-void sink_close(sink *s);
+/* Writes what is buffered and, with SYNC, waits until it is safe on disk; then
+ * emit_commit puts the file in its place. */
+void emit_finish(emitter *e, bool sync);
+void emit_commit(emitter *e);
+void emit_close(emitter *e);
 #endif

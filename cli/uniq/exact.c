@@ -1,19 +1,19 @@
 /* exact.c - `seen uniq -x`: no distinct line is dropped, whatever the hash does.
  *
  * First pass: a filter of some 8 bits a line says "certainly new" or "perhaps seen";
- * the hashes of the latter go to a second, small filter. Second pass: a line that the
- * second filter does not know occurs once. The others, those with repeats and a few
- * strangers, are looked up in a table of where lines begin, and compared byte by byte
- * with what stands there. So memory is that of the filters and 8 to 10 bytes for each
- * line that has repeats.
+ * the hashes of the latter go to a second, small filter. Second pass: a line that is
+ * not in the second filter occurs once. The others, lines with repeats and a few false
+ * positives, are looked up in a table of where lines begin and compared byte by byte
+ * with what is there. So memory is that of the filters and 8 to 10 bytes for each line
+ * that has repeats.
  *
- * Comparing jumps all over the files, which are mapped: the system counts pages that
- * were touched as ours, and takes them back when it needs them. In files larger than
- * half of the machine's memory jumping would mean reading from disk each time;
- * comparisons are therefore put off (deferred_compare.c), made in the order of the file, and
- * noted in one bit a line, and a third pass prints. If the table would outgrow its
- * budget, the second pass is made several times, each for a part of the hashes. Pipes
- * and packed files are copied to TMPDIR in the first pass. */
+ * Comparing jumps all over the files, which are mapped: the system counts the pages
+ * that were touched as ours, and takes them back when it needs them. In files larger
+ * than half of the machine's memory each jump would read from disk. There comparisons
+ * are deferred (deferred_compare.c), made in the order of the file and noted in one
+ * bit a line, and a third pass prints. If the table would outgrow its budget, the
+ * second pass is made several times, each for a part of the hashes. Pipes and
+ * compressed files are copied to TMPDIR in the first pass. */
 #include "corpus.h"
 #include "output.h"
 #include "progress.h"
@@ -44,7 +44,7 @@ typedef struct exact {
     uint64_t lines;
     uint8_t *notes; /* one bit a line: it occurred before */
     size_t notes_len;
-    putoff *later; /* comparisons put off, or NULL */
+    deferred *deferred; /* comparisons, or NULL if they are made at once */
 } exact;
 
 /* The key of the line at OFFSET; valid until the next call. */
@@ -56,8 +56,7 @@ static seen_key key_at(exact *x, uint64_t offset)
     seen_key line = {p, 0};
     uint64_t missing = 0;
     if (k->csv) {
-        kit_cut_csv(&p, end, k->term, k->separator >= 0 ? (char)k->separator : ',',
-                    &line, 1);
+        kit_cut_csv(&p, end, k->term, keyspec_comma(k), &line, 1);
     } else {
         const char *e = memchr(p, k->term, (size_t)(end - p));
         line.len = (size_t)((e ? e : end) - p);
@@ -107,8 +106,8 @@ static void free_table(exact *x)
     x->slot = NULL;
 }
 
-/* The hashes are not kept, so a table that was made too small is filled again from the
- * lines themselves. Sizes are computed to make that rare. */
+/* The hashes are not kept, so a table that is too small is filled again from the lines
+ * themselves. Sizes are computed to make that rare. */
 static void double_table(exact *x)
 {
     uint64_t *old = x->slot, slots = x->slots;
@@ -126,7 +125,7 @@ static void double_table(exact *x)
     munmap(old, slots * sizeof *old);
 }
 
-/* Whether the line was there before; if not, it is now. */
+/* Whether the line was there before; if it was not, it is added. */
 static bool look_up(exact *x, uint64_t h, seen_key key, uint64_t offset)
 {
     uint64_t at = home_of(h, x->slots), tag = h & TAG_MASK;
@@ -140,8 +139,8 @@ static bool look_up(exact *x, uint64_t h, seen_key key, uint64_t offset)
     return false;
 }
 
-/* The same without comparing: *FIRST is where a line with this tag begins, which is
- * nearly always an equal one. */
+/* The same without comparing: *FIRST is where a line with this tag begins, nearly
+ * always an equal one. */
 static bool look_up_tag(exact *x, uint64_t h, uint64_t offset, uint64_t *first)
 {
     uint64_t at = home_of(h, x->slots), tag = h & TAG_MASK;
@@ -156,70 +155,61 @@ static bool look_up_tag(exact *x, uint64_t h, uint64_t offset, uint64_t *first)
     return false;
 }
 
-/* ---- comparisons put off --------------------------------------------------------- */
+/* ---- deferred comparisons -------------------------------------------------------- */
 
-static bool later_equal(void *ctx, uint64_t first, seen_key key)
+static bool deferred_equal(void *ctx, uint64_t first, seen_key key)
 {
     return equal(ctx, first, key);
 }
 
-static const void *later_where(void *ctx, uint64_t first)
+static const void *deferred_where(void *ctx, uint64_t first)
 {
     const corpus_file *s;
     return corpus_at(&((exact *)ctx)->in, first, &s);
 }
 
-static void later_note(void *ctx, uint64_t line)
+static void deferred_note(void *ctx, uint64_t line)
 {
     exact *x = ctx;
     x->notes[line / 8] |= (uint8_t)(1 << line % 8);
 }
 
-/* A tag that meant another line: look up anew, in order, and compare at once. */
-static void later_stranger(void *ctx, uint64_t line, uint64_t offset, seen_key key)
+/* The tag was that of another line: looks it up again and compares at once. */
+static void deferred_differs(void *ctx, uint64_t line, uint64_t offset, seen_key key)
 {
     exact *x = ctx;
     if (look_up(x, feed_hash(x->seed, key), key, offset))
-        later_note(x, line);
+        deferred_note(x, line);
 }
 
-/* The pages of the files that comparing has touched are given back. */
-static void later_done(void *ctx)
+/* Gives back the pages that comparing has touched. */
+static void deferred_done(void *ctx)
 {
     corpus_give_back(&((exact *)ctx)->in);
 }
 
-static const putoff_calls later_calls = {later_equal, later_where, later_note,
-                                         later_stranger, later_done};
+static const deferred_calls calls = {deferred_equal, deferred_where, deferred_note,
+                                     deferred_differs, deferred_done};
 
 /* ---- passes ---------------------------------------------------------------------- */
 
-static feed *open_feed(exact *x, bool again, bool hash, char ***paths)
+static feed *open_feed(exact *x, bool again, bool hash)
 {
-    uniq *u = x->u;
-    *paths = kit_alloc(x->in.n * sizeof **paths);
-    for (size_t i = 0; i < x->in.n; i++)
-        (*paths)[i] =
-            (char *)(again ? corpus_path(x->in.file + i) : x->in.file[i].name);
-    feed_spec spec = {.files = *paths,
+    feed_spec spec = {.files = x->in.path,
                       .nfiles = x->in.n,
-                      .keys = u->keys,
+                      .keys = x->u->keys,
                       .hash = hash,
                       .seed = x->seed,
-                      .threads = u->threads,
-                      .raw = again};
+                      .threads = x->u->threads,
+                      .raw = again,
+                      .most = x->in.most};
     return feed_open(&spec);
 }
 
 static void progress(exact *x, const feed *f)
 {
-    if (kit_progress_due())
-        kit_progress_show(&(kit_progress){
-            .taken = kit_lines_taken(feed_lines(f)),
-            .total = kit_lines_total(feed_lines(f)),
-            .lines = x->lines,
-            .distinct = x->u->out.lines,
-            .memory = (x->first ? seen_bytes(x->first) : 0) + x->slots * 8});
+    feed_progress(f, x->lines, x->u->out.lines,
+                  (x->first ? seen_bytes(x->first) : 0) + x->slots * 8);
 }
 
 /* How many lines there will be, by the length of those in the first block. */
@@ -235,8 +225,7 @@ static uint64_t guess_lines(const exact *x, const feed *f, const batch *b)
 
 static void first_pass(exact *x)
 {
-    char **paths;
-    feed *f = open_feed(x, false, true, &paths);
+    feed *f = open_feed(x, false, true);
     uint64_t *some = NULL;
     size_t room = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
@@ -282,14 +271,13 @@ static void first_pass(exact *x)
     if (!kit_stopped)
         feed_close(f);
     free(some);
-    free(paths);
 }
 
 /* Marks in b->dup the lines that occurred before, of those whose hash is in part PART
- * of PARTS, or puts that off. FIRST_LINE is the number of the batch's first line;
- * PERHAPS and AT are room for a batch. */
-static void judge(exact *x, batch *b, unsigned part, unsigned parts,
-                  uint64_t first_line, bool *perhaps, uint32_t *at)
+ * of PARTS, or defers the comparison. FIRST_LINE is the number of the batch's first
+ * line; PERHAPS and AT are room for a batch. */
+static void mark_repeats(exact *x, batch *b, unsigned part, unsigned parts,
+                         uint64_t first_line, bool *perhaps, uint32_t *at)
 {
     size_t m = 0;
     seen_has_hashes(x->again, b->hash, b->n, perhaps);
@@ -301,8 +289,8 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts,
     for (size_t i = 0; i < m + AHEAD; i++) {
         if (i < m)
             __builtin_prefetch(x->slot + home_of(b->hash[at[i]], x->slots));
-        if (!x->later && i >= AHEAD / 2 && i - AHEAD / 2 < m) {
-            /* The slot has come: fetch the line it points to. */
+        if (!x->deferred && i >= AHEAD / 2 && i - AHEAD / 2 < m) {
+            /* The slot has arrived: prefetch the line it points to. */
             uint64_t h = b->hash[at[i - AHEAD / 2]];
             uint64_t word = x->slot[home_of(h, x->slots)];
             const corpus_file *s;
@@ -320,10 +308,10 @@ static void judge(exact *x, batch *b, unsigned part, unsigned parts,
             continue;
         uint64_t offset =
             b->block.offset + (uint64_t)((const char *)b->line[l].data - b->block.data);
-        if (!x->later)
+        if (!x->deferred)
             b->dup[l] = look_up(x, h, b->key[l], offset);
         else if (look_up_tag(x, h, offset, &first))
-            putoff_add(x->later, first, first_line + l, offset, b->key[l]);
+            deferred_add(x->deferred, first, first_line + l, offset, b->key[l]);
     }
 }
 
@@ -335,15 +323,14 @@ static void print(exact *x, batch *b)
     u->lines += b->n;
     u->missing += b->missing;
     if (u->dup.out)
-        sink_lines(&u->dup, b, true, false);
-    sink_lines(&u->out, b, u->repeated, true);
+        emit_lines(&u->dup, b, true, false);
+    emit_lines(&u->out, b, u->repeated, true);
 }
 
 /* One pass with the table. Without notes it prints; with notes it only fills them. */
 static void second_pass(exact *x, unsigned part, unsigned parts)
 {
-    char **paths;
-    feed *f = open_feed(x, true, true, &paths);
+    feed *f = open_feed(x, true, true);
     bool *perhaps = NULL;
     uint32_t *at = NULL;
     size_t room = 0;
@@ -354,27 +341,25 @@ static void second_pass(exact *x, unsigned part, unsigned parts)
             perhaps = kit_grow(perhaps, room, sizeof *perhaps);
             at = kit_grow(at, room, sizeof *at);
         }
-        judge(x, b, part, parts, line, perhaps, at);
+        mark_repeats(x, b, part, parts, line, perhaps, at);
         if (!x->notes)
             print(x, b);
         line += b->n;
         progress(x, f);
     }
-    if (x->later)
-        putoff_flush(x->later);
+    if (x->deferred)
+        deferred_flush(x->deferred);
     if (!kit_stopped)
         feed_close(f);
     free(perhaps);
     free(at);
-    free(paths);
     if (line != x->lines && !kit_stopped)
         kit_die("an input file changed while it was read");
 }
 
 static void print_pass(exact *x)
 {
-    char **paths;
-    feed *f = open_feed(x, true, false, &paths);
+    feed *f = open_feed(x, true, false);
     uint64_t line = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
         for (size_t i = 0; i < b->n; i++, line++)
@@ -383,7 +368,6 @@ static void print_pass(exact *x)
     }
     if (!kit_stopped)
         feed_close(f);
-    free(paths);
 }
 
 /* Room for the notes: on disk, unless they are few. */
@@ -408,8 +392,6 @@ void uniq_exact(uniq *u)
 {
     exact x = {.u = u, .seed = kit_new_seed()};
     u->kind = "exact";
-    if (u->nagainst && (u->keys.field || u->keys.csv))
-        kit_die("-x with --against compares whole lines: leave out -k and --csv");
     corpus_open(&x.in, u);
     kit_progress_start(u->quiet);
     first_pass(&x);
@@ -418,16 +400,16 @@ void uniq_exact(uniq *u)
         uint64_t perhaps = seen_added(x.again) + (uint64_t)seen_lost_expected(x.again) +
                            (uint64_t)(seen_error_predicted(x.again) * (double)x.lines);
         uint64_t slots = perhaps + perhaps / 3 + 1024;
-        /* A table as large as all memory helps nobody. */
+        /* A table as large as the machine's memory would be swapped. */
         uint64_t machine =
             (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t budget = u->size.memory ? u->size.memory / 2 : machine / 4;
         unsigned parts = (unsigned)(slots * 8 / (budget + 1)) + 1;
         if (parts > 1 || x.in.bytes > machine / 2) {
             map_notes(&x);
-            x.later =
-                putoff_new(x.in.bytes, u->size.memory ? u->size.memory / 4 : 256 << 20,
-                           &later_calls, &x);
+            x.deferred = deferred_new(x.in.bytes,
+                                      u->size.memory ? u->size.memory / 4 : 256 << 20,
+                                      &calls, &x);
         }
         if (parts > 1 && !u->quiet)
             kit_warn("repeated lines exceed the memory: reading %u times", parts + 2);
@@ -440,13 +422,13 @@ void uniq_exact(uniq *u)
         if (x.notes && !kit_stopped)
             print_pass(&x);
         u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8 +
-                    x.notes_len + (x.later ? putoff_bytes(x.later) : 0);
+                    x.notes_len + (x.deferred ? deferred_bytes(x.deferred) : 0);
         if (!kit_stopped)
             corpus_check(&x.in);
     }
     kit_progress_end();
     free_table(&x);
-    putoff_free(x.later);
+    deferred_free(x.deferred);
     if (x.notes)
         munmap(x.notes, x.notes_len);
     seen_free(x.first);

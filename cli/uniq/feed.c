@@ -1,11 +1,12 @@
 /* feed.c - reading ahead in ordered stages.
  *
- * Slots form a ring. Whoever holds the reading lock takes the next slot in turn and
- * fills its block, so blocks are in order whatever happens later; cutting and hashing
- * need no lock. The caller takes slots in the same turn. When it has to wait, or when a
- * packed file keeps the only helper busy with unpacking, it gets the next block uncut
- * and cuts and hashes itself: so the work finds its balance. */
+ * Slots form a ring. The thread that holds the reading lock fills the block of the next
+ * slot, so blocks are in order whatever happens later; cutting and hashing need no
+ * lock. The caller takes slots in the same order. When it has to wait, or when
+ * unpacking keeps the only helper busy, it gets the next block uncut and cuts and
+ * hashes it itself: so the work finds its balance. */
 #include "feed.h"
+#include "progress.h"
 #include "say.h"
 #include "human_numbers.h"
 
@@ -17,24 +18,35 @@
 enum { FREE, FILLING, READY, END };
 enum { SLOTS = 32, MAX_THREADS = 64 };
 
+/* A batch, and the memory that it uses again and again. */
+typedef struct slot {
+    batch b; /* first: a batch is its slot */
+    seen_key *keys;
+    uint64_t *hashes;
+    size_t room;
+    arena words;
+    int state;
+    bool prepared;
+} slot;
+
 struct feed {
     feed_spec spec;
     kit_lines *lines;
-    bool plain, keep_errors, failed;
-    batch *slot;
+    bool plain, failed;
+    slot *slot;
     size_t slots;
     size_t next_in, next_out; /* turns */
     pthread_mutex_t reading, state;
     pthread_cond_t changed_free, changed_ready;
-    _Atomic bool over; /* nobody reads any more */
+    _Atomic bool over; /* no more blocks are read */
     bool starved;      /* the caller waits for the slot whose turn it is */
     pthread_t helper[MAX_THREADS];
     unsigned helpers;
 
-    /* feed_run: whose turn it is to be judged and to be written */
+    /* feed_run: which block is next to be decided, part by part, and to be written */
     const feed_steps *steps;
     void *ctx;
-    size_t judging[FEED_PARTS], writing;
+    size_t deciding[FEED_PARTS], writing;
     pthread_cond_t changed_turn;
 };
 
@@ -51,17 +63,17 @@ bool thread_option(unsigned *threads, const kit_parse *p, int key)
     return true;
 }
 
-static void make_room(feed *f, batch *b, size_t n)
+static void make_room(feed *f, slot *s, size_t n)
 {
-    if (n <= b->room)
+    if (n <= s->room)
         return;
-    b->room = n;
-    b->line = kit_grow(b->line, n, sizeof *b->line);
-    b->dup = kit_grow(b->dup, n, sizeof *b->dup);
+    s->room = n;
+    s->b.line = kit_grow(s->b.line, n, sizeof *s->b.line);
+    s->b.dup = kit_grow(s->b.dup, n, sizeof *s->b.dup);
     if (!f->plain)
-        b->own_key = kit_grow(b->own_key, n, sizeof *b->own_key);
+        s->keys = kit_grow(s->keys, n, sizeof *s->keys);
     if (f->spec.hash)
-        b->own_hash = kit_grow(b->own_hash, n, sizeof *b->own_hash);
+        s->hashes = kit_grow(s->hashes, n, sizeof *s->hashes);
 }
 
 uint64_t feed_hash(uint64_t seed, seen_key key)
@@ -73,60 +85,61 @@ uint64_t feed_hash(uint64_t seed, seen_key key)
     return h;
 }
 
-/* Cuts the block of B into lines, keys and hashes. */
-static void prepare(feed *f, batch *b)
+/* Cuts the block of S into lines, keys and hashes. */
+static void prepare(feed *f, slot *s)
 {
     const keyspec *k = &f->spec.keys;
+    batch *b = &s->b;
     const char *p = b->block.data, *end = p + b->block.len;
     b->n = 0;
     while (p < end) {
-        if (b->n == b->room)
-            make_room(f, b, b->room ? b->room * 2 : 8192);
+        if (b->n == s->room)
+            make_room(f, s, s->room ? s->room * 2 : 8192);
         seen_key *to = b->line + b->n;
-        b->n += k->csv ? kit_cut_csv(&p, end, k->term,
-                                     k->separator >= 0 ? (char)k->separator : ',', to,
-                                     b->room - b->n)
-                       : kit_cut(&p, end, k->term, to, b->room - b->n);
+        size_t room = s->room - b->n;
+        b->n += k->csv ? kit_cut_csv(&p, end, k->term, keyspec_comma(k), to, room)
+                       : kit_cut(&p, end, k->term, to, room);
     }
     b->key = b->line;
     b->missing = 0;
     if (!f->plain) {
-        arena_reset(&b->words);
-        b->key = b->own_key;
+        arena_reset(&s->words);
+        b->key = s->keys;
         for (size_t i = 0; i < b->n; i++)
-            b->key[i] = keyspec_key(k, &b->words, b->line[i], &b->missing);
+            b->key[i] = keyspec_key(k, &s->words, b->line[i], &b->missing);
     }
     if (f->spec.hash) {
-        b->hash = b->own_hash;
+        b->hash = s->hashes;
         for (size_t i = 0; i < b->n; i++)
             b->hash[i] = feed_hash(f->spec.seed, b->key[i]);
     }
-    b->prepared = true;
+    s->prepared = true;
 }
 
-static void *help(void *ctx)
+/* A helper of feed_next: fills the slots in turn and prepares what it has read. */
+static void *read_ahead(void *ctx)
 {
     feed *f = ctx;
     for (;;) {
         pthread_mutex_lock(&f->reading);
         pthread_mutex_lock(&f->state);
-        batch *b = f->slot + f->next_in % f->slots;
-        while (b->state != FREE && !f->over)
+        slot *s = f->slot + f->next_in % f->slots;
+        while (s->state != FREE && !f->over)
             pthread_cond_wait(&f->changed_free, &f->state);
         bool over = f->over;
-        b->state = over ? b->state : FILLING;
+        s->state = over ? s->state : FILLING;
         pthread_mutex_unlock(&f->state);
         if (over) {
             pthread_mutex_unlock(&f->reading);
             return NULL;
         }
-        int rc = kit_lines_next(f->lines, &b->block);
+        int rc = kit_lines_next(f->lines, &s->b.block);
         f->next_in++;
         if (rc <= 0) {
             pthread_mutex_lock(&f->state);
             f->over = true;
             f->failed = rc < 0;
-            b->state = END;
+            s->state = END;
             pthread_cond_broadcast(&f->changed_ready);
             pthread_mutex_unlock(&f->state);
             pthread_mutex_unlock(&f->reading);
@@ -135,14 +148,14 @@ static void *help(void *ctx)
         size_t turn = f->next_in - 1;
         pthread_mutex_unlock(&f->reading);
         pthread_mutex_lock(&f->state);
-        bool leave =
-            (f->helpers == 1 && b->block.packed) || (f->starved && turn == f->next_out);
+        bool leave = (f->helpers == 1 && s->b.block.packed) ||
+                     (f->starved && turn == f->next_out);
         pthread_mutex_unlock(&f->state);
-        b->prepared = false;
+        s->prepared = false;
         if (!leave)
-            prepare(f, b);
+            prepare(f, s);
         pthread_mutex_lock(&f->state);
-        b->state = READY;
+        s->state = READY;
         pthread_cond_signal(&f->changed_ready);
         pthread_mutex_unlock(&f->state);
     }
@@ -174,64 +187,67 @@ feed *feed_open(const feed_spec *spec)
     f->plain = keyspec_plain(&f->spec.keys);
     f->lines = kit_lines_new(f->spec.files, f->spec.nfiles, f->spec.keys.term);
     if (f->spec.keys.csv)
-        kit_lines_csv(f->lines,
-                      f->spec.keys.separator >= 0 ? (char)f->spec.keys.separator : ',');
+        kit_lines_csv(f->lines, keyspec_comma(&f->spec.keys));
     if (f->spec.raw)
-        kit_lines_raw(f->lines);
+        kit_lines_raw(f->lines, spec->most);
     f->helpers = spec->threads > 1 ? spec->threads - 1 : 0;
     f->slots = spec->steps ? f->helpers + 1 : f->helpers ? f->helpers * 2 + 2 : 1;
     if (f->slots > SLOTS && !spec->steps)
         f->slots = SLOTS;
     f->slot = kit_alloc(f->slots * sizeof *f->slot);
+    for (size_t i = 0; i < f->slots && spec->own_size; i++)
+        f->slot[i].b.own = kit_alloc(spec->own_size);
     pthread_mutex_init(&f->reading, NULL);
     pthread_mutex_init(&f->state, NULL);
     pthread_cond_init(&f->changed_free, NULL);
     pthread_cond_init(&f->changed_ready, NULL);
     pthread_cond_init(&f->changed_turn, NULL);
     if (!spec->steps)
-        start_helpers(f, help);
+        start_helpers(f, read_ahead);
     return f;
 }
 
-void feed_keep_errors(feed *f)
-{
-    f->keep_errors = true;
-}
-const char *feed_error(const feed *f)
-{
-    return f->failed ? kit_lines_error(f->lines) : NULL;
-}
 const kit_lines *feed_lines(const feed *f)
 {
     return f->lines;
 }
 
+void feed_progress(const feed *f, uint64_t lines, uint64_t distinct, uint64_t memory)
+{
+    if (kit_progress_due())
+        kit_progress_show(&(kit_progress){.taken = kit_lines_taken(f->lines),
+                                          .total = kit_lines_total(f->lines),
+                                          .lines = lines,
+                                          .distinct = distinct,
+                                          .memory = memory});
+}
+
 batch *feed_next(feed *f)
 {
-    batch *b = f->slot + f->next_out % f->slots;
+    slot *s = f->slot + f->next_out % f->slots;
     if (!f->helpers) {
-        int rc = f->over ? 0 : kit_lines_next(f->lines, &b->block);
+        int rc = f->over ? 0 : kit_lines_next(f->lines, &s->b.block);
         if (rc > 0) {
-            prepare(f, b);
-            return b;
+            prepare(f, s);
+            return &s->b;
         }
         f->over = true;
         f->failed = rc < 0;
     } else {
         pthread_mutex_lock(&f->state);
         f->starved = true;
-        while (b->state != READY && b->state != END)
+        while (s->state != READY && s->state != END)
             pthread_cond_wait(&f->changed_ready, &f->state);
         f->starved = false;
-        bool end = b->state == END;
+        bool end = s->state == END;
         pthread_mutex_unlock(&f->state);
         if (!end) {
-            if (!b->prepared)
-                prepare(f, b);
-            return b;
+            if (!s->prepared)
+                prepare(f, s);
+            return &s->b;
         }
     }
-    if (f->failed && !f->keep_errors)
+    if (f->failed)
         kit_die("%s", kit_lines_error(f->lines));
     return NULL;
 }
@@ -254,12 +270,13 @@ static void next_turn(feed *f, size_t *whose)
     pthread_mutex_unlock(&f->state);
 }
 
-static void *walk(void *ctx)
+static void *carry_blocks(void *ctx)
 {
     feed *f = ctx;
     pthread_mutex_lock(&f->state);
-    batch *b = f->slot + f->next_out++;
+    slot *s = f->slot + f->next_out++;
     pthread_mutex_unlock(&f->state);
+    batch *b = &s->b;
     for (;;) {
         pthread_mutex_lock(&f->reading);
         int rc = f->over ? 0 : kit_lines_next(f->lines, &b->block);
@@ -271,15 +288,14 @@ static void *walk(void *ctx)
         }
         size_t turn = f->next_in++;
         pthread_mutex_unlock(&f->reading);
-        prepare(f, b);
+        prepare(f, s);
         if (f->steps->sort)
             f->steps->sort(f->ctx, b);
         for (unsigned part = 0; part < f->steps->parts; part++) {
-            wait_turn(f, &f->judging[part], turn);
-            /* Blocks that others hold already are judged too, and must say the same. */
-            if (!f->steps->judge(f->ctx, b, part))
+            wait_turn(f, &f->deciding[part], turn);
+            if (!f->steps->decide(f->ctx, b, part))
                 f->over = true;
-            next_turn(f, &f->judging[part]);
+            next_turn(f, &f->deciding[part]);
         }
         f->steps->pack(f->ctx, b);
         wait_turn(f, &f->writing, turn);
@@ -292,12 +308,12 @@ void feed_run(feed *f, const feed_steps *steps, void *ctx)
 {
     f->steps = steps;
     f->ctx = ctx;
-    start_helpers(f, walk);
-    walk(f);
+    start_helpers(f, carry_blocks);
+    carry_blocks(f);
     for (unsigned i = 0; i < f->helpers; i++)
         pthread_join(f->helper[i], NULL);
     f->helpers = 0;
-    if (f->failed && !f->keep_errors)
+    if (f->failed)
         kit_die("%s", kit_lines_error(f->lines));
 }
 
@@ -306,7 +322,7 @@ void feed_done(feed *f, batch *b)
     if (!f->helpers)
         return;
     pthread_mutex_lock(&f->state);
-    b->state = FREE;
+    ((slot *)b)->state = FREE;
     f->next_out++;
     pthread_cond_signal(&f->changed_free);
     pthread_mutex_unlock(&f->state);
@@ -325,16 +341,16 @@ void feed_close(feed *f)
             pthread_join(f->helper[i], NULL);
     }
     for (size_t i = 0; i < f->slots; i++) {
-        batch *b = f->slot + i;
-        kit_block_free(&b->block);
-        free(b->line);
-        free(b->own_key);
-        free(b->own_hash);
-        free(b->dup);
-        free(b->sorted_hash);
-        free(b->sorted_line);
-        free(b->sorted_dup);
-        arena_free(&b->words);
+        slot *s = f->slot + i;
+        if (f->spec.own_free)
+            f->spec.own_free(s->b.own);
+        free(s->b.own);
+        kit_block_free(&s->b.block);
+        free(s->b.line);
+        free(s->b.dup);
+        free(s->keys);
+        free(s->hashes);
+        arena_free(&s->words);
     }
     free(f->slot);
     kit_lines_free(f->lines);

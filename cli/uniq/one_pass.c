@@ -1,8 +1,8 @@
-/* one_pass.c - `seen uniq` in one pass: each batch of lines is asked of a filter and
- * added to it, in order, and what was new goes out.
+/* one_pass.c - `seen uniq` in one pass: the lines of each batch are looked up in a
+ * filter and added to it, in order, and the new ones are written.
  *
- * Threads take batches in turn (feed.h); with more than one a set of fingerprints is
- * kept in shards, which have turns of their own. */
+ * Threads take batches in turn (feed.h). With more than one, a set of fingerprints is
+ * kept in shards, which take turns of their own. */
 #include "budget.h"
 #include "progress.h"
 #include "say.h"
@@ -25,14 +25,14 @@ typedef struct rest {
 static void ask_and_add(uniq *u, const seen_key *keys, const uint64_t *hashes, size_t n,
                         bool *dup)
 {
-    if (u->later)
-        later_ask(u->later, u->seen, keys, n, dup);
+    if (u->after_print)
+        after_print_ask(u->after_print, u->seen, keys, n, dup);
     else
-        store_add(u->seen, keys, hashes, n, dup);
+        named_add(u->seen, keys, hashes, n, dup);
 }
 
-/* Marks in b->dup what is in another filter; the others of lines [FROM, FROM + N) are
- * asked and added. */
+/* Marks in b->dup which of the lines [FROM, FROM + N) are in another filter; looks up
+ * and adds the rest. */
 static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
 {
     const seen_key *key = b->key + from;
@@ -48,7 +48,7 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
     }
     memset(dup, 0, n);
     for (size_t i = 0; i < u->nagainst; i++) {
-        store_has(u->against[i], key, hash, n, r->found);
+        named_has(u->against[i], key, hash, n, r->found);
         for (size_t j = 0; j < n; j++)
             dup[j] |= r->found[j];
     }
@@ -64,7 +64,7 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
         dup[r->at[j]] = r->dup[j];
 }
 
-/* How many of N lines may be taken now without expecting to lose more than allowed: a
+/* How many of N lines can be added now without expecting to lose more than allowed: a
  * few at a time, because the error rises with each, or none. */
 static size_t may_take(uniq *u, size_t n)
 {
@@ -75,7 +75,7 @@ static size_t may_take(uniq *u, size_t n)
     uint64_t added = seen_added(u->seen->filter), few = added / 64 + 64;
     n = n < few ? n : few;
     double ahead = (double)(added - at + n) * error * 1.2;
-    /* The prediction takes a moment: anew when the filter has grown by a hundredth. */
+    /* The prediction takes a moment: made again when the filter has grown by 1%. */
     if (added >= next || lost + ahead > u->max_lost) {
         lost = seen_lost_expected(u->seen->filter) - u->lost_base;
         error = seen_error_predicted(u->seen->filter);
@@ -86,9 +86,9 @@ static size_t may_take(uniq *u, size_t n)
     return lost + ahead <= u->max_lost ? n : 0;
 }
 
-/* Asks and adds the lines of B; returns how many were taken, fewer than all only if
- * too many would get lost. */
-static size_t take(uniq *u, batch *b, rest *r)
+/* Looks up and adds the lines of B; returns how many, fewer than all only if too many
+ * would be lost. */
+static size_t add_batch(uniq *u, batch *b, rest *r)
 {
     size_t done = 0;
     while (done < b->n) {
@@ -105,16 +105,24 @@ static size_t take(uniq *u, batch *b, rest *r)
     return done;
 }
 
-/* What the steps of a batch share. */
-typedef struct walk {
+/* What the steps of a run share. */
+typedef struct pass {
     uniq *u;
     feed *f;
     rest r;
-    bool enough; /* no more may be taken */
-} walk;
+    bool enough; /* no more lines are added */
+} pass;
 
-/* Of B the first TAKEN lines count, and if these are not all nothing after them. */
-static void cut_short(walk *w, batch *b, size_t taken)
+/* What the steps leave with a batch for those after them. */
+typedef struct work {
+    shard_order order;
+    packed_lines packed;
+    bool last;              /* only a part of it was added, and no more will come */
+    uint64_t lines, memory; /* of the run, when it was decided */
+} work;
+
+/* Of B the first TAKEN lines count; if these are not all, nothing counts after them. */
+static void cut_short(pass *w, batch *b, size_t taken)
 {
     if (taken < b->n) {
         w->enough = true;
@@ -125,40 +133,44 @@ static void cut_short(walk *w, batch *b, size_t taken)
 
 static void note(uniq *u, batch *b, uint64_t memory)
 {
+    work *k = b->own;
     u->lines += b->n;
     u->missing += b->missing;
-    b->lines = u->lines;
-    b->memory = memory;
+    k->lines = u->lines;
+    k->memory = memory;
     /* The repeats are copied out before the lines are moved. */
     if (u->dup.out && b->n)
-        sink_lines(&u->dup, b, true, false);
+        emit_lines(&u->dup, b, true, false);
 }
 
-static bool judge(void *ctx, batch *b, unsigned part)
+static bool decide(void *ctx, batch *b, unsigned part)
 {
-    walk *w = ctx;
+    pass *w = ctx;
+    work *k = b->own;
     (void)part;
-    size_t taken = w->enough || kit_stopped ? 0 : take(w->u, b, &w->r);
-    b->last = taken < b->n && !w->enough && !kit_stopped;
+    size_t taken = w->enough || kit_stopped ? 0 : add_batch(w->u, b, &w->r);
+    k->last = taken < b->n && !w->enough && !kit_stopped;
     cut_short(w, b, taken);
-    note(w->u, b, store_bytes(w->u->seen));
+    note(w->u, b, named_bytes(w->u->seen));
     return !w->enough;
 }
 
 static void sort_shards(void *ctx, batch *b)
 {
     (void)ctx;
-    shards_sort(b);
+    work *k = b->own;
+    shards_sort(&k->order, b);
 }
 
 /* Whether B counts is decided with its first shard, for all of them. */
-static bool judge_shard(void *ctx, batch *b, unsigned part)
+static bool decide_shard(void *ctx, batch *b, unsigned part)
 {
-    walk *w = ctx;
+    pass *w = ctx;
+    work *k = b->own;
     if (part == 0)
         cut_short(w, b, w->enough || kit_stopped ? 0 : b->n);
     if (b->n)
-        shards_add(w->u->shards, b, part);
+        shards_add(w->u->shards, &k->order, part, b->dup);
     if (part == SHARDS - 1)
         note(w->u, b, shards_bytes(w->u->shards));
     return part || !w->enough;
@@ -166,34 +178,36 @@ static bool judge_shard(void *ctx, batch *b, unsigned part)
 
 static void pack(void *ctx, batch *b)
 {
-    sink_pack(b, ((walk *)ctx)->u->repeated);
+    work *k = b->own;
+    k->packed = emit_pack(b, ((pass *)ctx)->u->repeated);
 }
 
 static void write_out(void *ctx, batch *b)
 {
-    walk *w = ctx;
+    pass *w = ctx;
+    work *k = b->own;
     uniq *u = w->u;
-    sink_packed(&u->out, b);
-    if (u->later && !kit_output_replaces(u->out.out))
-        later_record(u->later, u->seen);
-    if (b->last)
+    emit_packed(&u->out, &k->packed);
+    if (u->after_print && !kit_output_replaces(u->out.out))
+        after_print_record(u->after_print, u->seen);
+    if (k->last)
         kit_die("stopped before line %llu: more than %.0f distinct lines would be "
                 "expected lost (give a larger -n or -m, or a smaller -e)",
-                (unsigned long long)b->lines + 1, u->max_lost);
-    if (kit_progress_due())
-        kit_progress_show(&(kit_progress){
-            .taken = kit_lines_taken(feed_lines(w->f)),
-            .total = kit_lines_total(feed_lines(w->f)),
-            .lines = b->lines,
-            .distinct = u->repeated ? b->lines - u->out.lines : u->out.lines,
-            .memory = b->memory});
+                (unsigned long long)k->lines + 1, u->max_lost);
+    feed_progress(w->f, k->lines, u->repeated ? k->lines - u->out.lines : u->out.lines,
+                  k->memory);
 }
 
-static const feed_steps steps = {NULL, 1, judge, pack, write_out};
-static const feed_steps shard_steps = {sort_shards, SHARDS, judge_shard, pack,
+static const feed_steps steps = {NULL, 1, decide, pack, write_out};
+static const feed_steps shard_steps = {sort_shards, SHARDS, decide_shard, pack,
                                        write_out};
 
-/* What the run has taken and may have lost, by the filter it was left with. */
+static void free_work(void *own)
+{
+    shard_order_free(&((work *)own)->order);
+}
+
+/* What the run took and may have lost, according to the filter it ended with. */
 static void sum_up(uniq *u)
 {
     if (u->shards) {
@@ -203,10 +217,11 @@ static void sum_up(uniq *u)
         u->kind = seen_kind_name(SEEN_SET);
         return;
     }
-    u->memory = store_bytes(u->seen) + (u->later ? later_bytes(u->later) : 0);
+    u->memory =
+        named_bytes(u->seen) + (u->after_print ? after_print_bytes(u->after_print) : 0);
     for (size_t i = 0; i < u->nagainst; i++)
-        u->memory += store_bytes(u->against[i]);
-    u->lost = store_lost(u->seen) - u->lost_base;
+        u->memory += named_bytes(u->against[i]);
+    u->lost = named_lost(u->seen) - u->lost_base;
     if (!u->seen->filter) {
         u->kind = u->seen->ops->kind;
         return;
@@ -214,7 +229,7 @@ static void sum_up(uniq *u)
     u->kind = seen_kind_name(seen_kind_of(u->seen->filter));
     u->error = seen_error_predicted(u->seen->filter);
     if (u->error > 0.05 && !u->state_name) {
-        /* So full that few keys still count: but all of them have set their bits. */
+        /* So full that few new keys are still counted; but all of them set bits. */
         seen_stats st;
         seen_get_stats(u->seen->filter, &st);
         double more = st.keys_estimate - (double)st.added - u->short_base;
@@ -223,17 +238,19 @@ static void sum_up(uniq *u)
     }
 }
 
-void uniq_stream(uniq *u)
+void uniq_one_pass(uniq *u)
 {
     feed_spec spec = {.files = u->files,
                       .nfiles = u->nfiles,
                       .keys = u->keys,
                       .hash = u->shards || u->seen->hashes,
                       .threads = u->threads,
-                      .steps = true};
+                      .steps = true,
+                      .own_size = sizeof(work),
+                      .own_free = free_work};
     if (spec.hash)
         spec.seed = u->shards ? shards_seed(u->shards) : seen_seed(u->seen->filter);
-    walk w = {.u = u, .f = feed_open(&spec)};
+    pass w = {.u = u, .f = feed_open(&spec)};
     kit_progress_start(u->quiet);
     feed_run(w.f, u->shards ? &shard_steps : &steps, &w);
     kit_progress_end();

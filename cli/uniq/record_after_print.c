@@ -1,10 +1,10 @@
-/* record_after_print.c - lines that a filter hears of only after they were written.
+/* record_after_print.c - lines that are added to a filter only after they are written.
  *
- * A server takes an add at once and for ever, so whoever adds before he prints loses
- * lines when he is killed in between. Here they are asked first and recorded last. The
- * price is a second question, and that others who ask meanwhile hear "new" as well.
- * Until they are recorded a set of our own knows the lines, so that of equal ones only
- * the first is new. */
+ * A server records an add at once and for ever, so a program that adds before it
+ * prints loses lines if it is killed in between. Here a line is looked up first and
+ * recorded last. The price is a second request, and that other programs that ask
+ * meanwhile also hear "new". Until the lines are recorded a set of our own holds them,
+ * so that of equal lines only the first is new. */
 #include "record_after_print.h"
 #include "say.h"
 #include "sizing.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server's batches are hundreds of keys: more at once save nothing. A block of lines
- * fits into a small set. */
+/* Batches of hundreds of keys keep a server busy: more at once save nothing. A block of
+ * lines fits into a small set. */
 enum { ROOM = 512, FIRST_KEYS = 8191 };
 
-struct later {
+struct after_print {
     bool keep;
     seen_filter *unrecorded;
     char *bytes; /* of the keys that are kept, one after the other */
@@ -25,72 +25,73 @@ struct later {
     size_t n, most;
 };
 
-later *later_new(bool keep)
+after_print *after_print_new(bool keep)
 {
-    later *l = kit_alloc(sizeof *l);
+    after_print *a = kit_alloc(sizeof *a);
     seen_spec set = {.kind = SEEN_SET, .keys = FIRST_KEYS};
-    l->keep = keep;
-    l->unrecorded = sizing_make(&set);
-    return l;
+    a->keep = keep;
+    a->unrecorded = sizing_make(&set);
+    return a;
 }
 
-void later_free(later *l)
+void after_print_free(after_print *a)
 {
-    if (!l)
+    if (!a)
         return;
-    seen_free(l->unrecorded);
-    free(l->bytes);
-    free(l->len);
-    free(l);
+    seen_free(a->unrecorded);
+    free(a->bytes);
+    free(a->len);
+    free(a);
 }
 
-uint64_t later_bytes(const later *l)
+uint64_t after_print_bytes(const after_print *a)
 {
-    return seen_bytes(l->unrecorded) + l->room + l->most * sizeof *l->len;
+    return seen_bytes(a->unrecorded) + a->room + a->most * sizeof *a->len;
 }
 
-static void keep(later *l, seen_key key)
+static void keep(after_print *a, seen_key key)
 {
-    if (key.len > l->room - l->used) {
-        l->room = (l->used + key.len) * 2;
-        l->bytes = kit_grow(l->bytes, l->room, 1);
+    if (key.len > a->room - a->used) {
+        a->room = (a->used + key.len) * 2;
+        a->bytes = kit_grow(a->bytes, a->room, 1);
     }
-    if (l->n == l->most) {
-        l->most = l->most ? l->most * 2 : ROOM;
-        l->len = kit_grow(l->len, l->most, sizeof *l->len);
+    if (a->n == a->most) {
+        a->most = a->most ? a->most * 2 : ROOM;
+        a->len = kit_grow(a->len, a->most, sizeof *a->len);
     }
-    memcpy(l->bytes + l->used, key.data, key.len);
-    l->used += key.len;
-    l->len[l->n++] = key.len;
+    memcpy(a->bytes + a->used, key.data, key.len);
+    a->used += key.len;
+    a->len[a->n++] = key.len;
 }
 
-void later_ask(later *l, store *s, const seen_key *keys, size_t n, bool *dup)
+void after_print_ask(after_print *a, named_filter *f, const seen_key *keys, size_t n,
+                     bool *dup)
 {
-    store_has(s, keys, NULL, n, dup);
+    named_has(f, keys, NULL, n, dup);
     for (size_t i = 0; i < n; i++) {
         if (dup[i])
             continue;
-        int rc = seen_add(l->unrecorded, keys[i].data, keys[i].len);
+        int rc = seen_add(a->unrecorded, keys[i].data, keys[i].len);
         if (rc < 0)
             kit_die("%s", seen_strerror(rc));
         dup[i] = rc == SEEN_DUP;
-        if (!dup[i] && l->keep)
-            keep(l, keys[i]);
+        if (!dup[i] && a->keep)
+            keep(a, keys[i]);
     }
 }
 
-void later_record(later *l, store *s)
+void after_print_record(after_print *a, named_filter *f)
 {
     seen_key key[ROOM];
     bool dup[ROOM];
-    const char *at = l->bytes;
-    for (size_t i = 0, n; i < l->n; i += n) {
-        for (n = 0; n < ROOM && i + n < l->n; n++) {
-            key[n] = (seen_key){at, l->len[i + n]};
+    const char *at = a->bytes;
+    for (size_t i = 0, n; i < a->n; i += n) {
+        for (n = 0; n < ROOM && i + n < a->n; n++) {
+            key[n] = (seen_key){at, a->len[i + n]};
             at += key[n].len;
         }
-        store_add(s, key, NULL, n, dup);
+        named_add(f, key, NULL, n, dup);
     }
-    l->n = l->used = 0;
-    seen_clear(l->unrecorded);
+    a->n = a->used = 0;
+    seen_clear(a->unrecorded);
 }

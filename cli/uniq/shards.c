@@ -1,7 +1,7 @@
 /* shards.c - a set of fingerprints in shards, for several threads at once.
  *
- * The low bits of a hash choose the shard: a set goes by the high ones. When one shard
- * doubles the threads at the others go on. */
+ * The low bits of a hash select the shard, because a set is indexed by the high ones.
+ * While one shard doubles, the threads at the others go on. */
 #include "shards.h"
 #include "say.h"
 #include "sizing.h"
@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A set that begins with this many doubles through powers of two, which waste least of
- * a last huge page. */
+/* A set that begins with this many keys doubles through powers of two, which waste the
+ * least of the last huge page. */
 enum { FIRST_KEYS = 1023 * 7 };
 
 struct shards {
@@ -25,7 +25,7 @@ shards *shards_new(uint64_t keys)
     shards *s = kit_alloc(sizeof *s);
     double mean = (double)keys / SHARDS;
     seen_spec spec = {.kind = SEEN_SET, .keys = FIRST_KEYS};
-    if (keys) /* and six sigma, as no shard gets just its share */
+    if (keys) /* and six sigma, as no shard gets exactly its share */
         spec.keys = (uint64_t)(mean + 6 * sqrt(mean)) + 1;
     for (unsigned i = 0; i < SHARDS; i++) {
         s->set[i] = sizing_make(&spec);
@@ -47,37 +47,42 @@ uint64_t shards_seed(const shards *s)
     return s->seed;
 }
 
-void shards_sort(batch *b)
+void shards_sort(shard_order *o, const batch *b)
 {
-    if (b->n > b->sorted_room) {
-        b->sorted_room = b->room;
-        b->sorted_hash = kit_grow(b->sorted_hash, b->room, sizeof *b->sorted_hash);
-        b->sorted_line = kit_grow(b->sorted_line, b->room, sizeof *b->sorted_line);
-        b->sorted_dup = kit_grow(b->sorted_dup, b->room, sizeof *b->sorted_dup);
+    if (b->n > o->room) {
+        o->room = b->n + b->n / 4;
+        o->hash = kit_grow(o->hash, o->room, sizeof *o->hash);
+        o->line = kit_grow(o->line, o->room, sizeof *o->line);
+        o->dup = kit_grow(o->dup, o->room, sizeof *o->dup);
     }
     size_t to[SHARDS + 1] = {0};
     for (size_t i = 0; i < b->n; i++)
         to[b->hash[i] % SHARDS + 1]++;
     for (unsigned i = 0; i < SHARDS; i++)
-        b->sorted_from[i + 1] = to[i + 1] += to[i];
+        o->from[i + 1] = to[i + 1] += to[i];
     for (size_t i = 0; i < b->n; i++) {
         size_t at = to[b->hash[i] % SHARDS]++;
-        b->sorted_hash[at] = b->hash[i];
-        b->sorted_line[at] = i;
+        o->hash[at] = b->hash[i];
+        o->line[at] = i;
     }
 }
 
-void shards_add(shards *s, batch *b, unsigned i)
+void shard_order_free(shard_order *o)
 {
-    size_t from = b->sorted_from[i], n = b->sorted_from[i + 1] - from;
-    const size_t *line = b->sorted_line + from;
-    const bool *dup = b->sorted_dup + from;
+    free(o->hash);
+    free(o->line);
+    free(o->dup);
+}
+
+void shards_add(shards *s, shard_order *o, unsigned i, bool *dup)
+{
+    size_t from = o->from[i], n = o->from[i + 1] - from;
     uint64_t before = seen_bytes(s->set[i]);
-    if (seen_add_hashes(s->set[i], b->sorted_hash + from, n, b->sorted_dup + from) < n)
+    if (seen_add_hashes(s->set[i], o->hash + from, n, o->dup + from) < n)
         kit_die("%s", seen_reason());
     atomic_fetch_add(&s->bytes, seen_bytes(s->set[i]) - before);
-    for (size_t j = 0; j < n; j++)
-        b->dup[line[j]] = dup[j];
+    for (size_t j = from; j < from + n; j++)
+        dup[o->line[j]] = o->dup[j];
 }
 
 uint64_t shards_bytes(const shards *s)
@@ -85,8 +90,8 @@ uint64_t shards_bytes(const shards *s)
     return s->bytes;
 }
 
-/* Hashes in a shard share the bits that chose it, so they meet that much sooner than
- * the library, which does not know, expects. */
+/* Hashes in a shard share the bits that selected it, so they collide that much sooner
+ * than the library, which does not know of shards, expects. */
 double shards_lost(const shards *s)
 {
     double lost = 0;

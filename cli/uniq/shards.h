@@ -1,8 +1,8 @@
 /* shards.h - a set of fingerprints in shards, for several threads at once.
  *
- * Which shard a key belongs to its hash decides, so equal keys meet in one. Threads
- * work on different shards at the same time; on each of them one after the other, in
- * the order of the input, which the caller sees to. */
+ * The hash of a key selects its shard, so equal keys meet in one. Threads work on
+ * different shards at the same time. On each shard they work one after the other, in
+ * the order of the input; the caller sees to that. */
 #ifndef CLI_SHARDS_H
 #define CLI_SHARDS_H
 
@@ -12,22 +12,32 @@ enum { SHARDS = FEED_PARTS };
 
 typedef struct shards shards;
 
-/* For KEYS keys, 0 if nobody knows; it grows. Ends the program if it fails. */
+/* For KEYS keys, 0 if unknown; it grows. Ends the program if it fails. */
 shards *shards_new(uint64_t keys);
 void shards_free(shards *s);
 uint64_t shards_seed(const shards *s);
 
-/* Puts the hashes of B in the order of their shards: any number of threads at once. */
-void shards_sort(batch *b);
+/* The hashes of a batch by shard, and the line that each belongs to. */
+typedef struct shard_order {
+    uint64_t *hash;
+    size_t *line;
+    bool *dup;
+    size_t room, from[SHARDS + 1];
+} shard_order;
+void shard_order_free(shard_order *o);
 
-/* Asks and adds the keys of B, which has been sorted, that belong to shard I, and marks
- * the repeats among them in b->dup. */
-void shards_add(shards *s, batch *b, unsigned i);
+/* Puts the hashes of B into O, which is used again and again: any number of threads at
+ * once. */
+void shards_sort(shard_order *o, const batch *b);
+
+/* Asks for and adds the keys of O that belong to shard I, and marks the repeats among
+ * them in DUP, which has a place for each line of the batch. */
+void shards_add(shards *s, shard_order *o, unsigned i, bool *dup);
 
 /* Bytes taken; at any time. */
 uint64_t shards_bytes(const shards *s);
 
-/* As of the library's functions with these names, when nobody adds. */
+/* As the library's functions of these names, while no thread adds. */
 double shards_lost(const shards *s);
 double shards_error(const shards *s);
 #endif

@@ -4,10 +4,10 @@
 
 #include "emit.h"
 #include "keys.h"
+#include "named_filter.h"
 #include "record_after_print.h"
 #include "shards.h"
 #include "sizing.h"
-#include "store.h"
 
 typedef struct uniq {
     /* as asked */
@@ -23,22 +23,22 @@ typedef struct uniq {
     unsigned threads;
 
     /* the run */
-    store *seen; /* the state, or a filter in memory; or else: */
+    named_filter *seen; /* the state, or a filter in memory; or else: */
     shards *shards;
-    store **against;
-    later *later; /* the state hears of lines when they are out; NULL: at once */
-    sink out, dup;
+    named_filter **against;
+    after_print *after_print; /* lines are recorded after they are out; NULL: at once */
+    emitter out, dup;
     uint64_t lines, missing;
-    double lost_base; /* expected losses that are not this run's */
-    double
-        short_base;  /* keys that the bits know and the count does not, at the start */
-    uint64_t memory; /* bytes of filters and tables */
+    double lost_base;  /* expected losses from before this run */
+    double short_base; /* at the start: keys that set bits but were not counted */
+    uint64_t memory;   /* bytes of filters and tables */
     const char *kind;
     double error, lost;
 } uniq;
 
-/* The two ways, which write the lines and leave the counts in U: past a filter or set
- * that is open, in one pass (one_pass.c); or, whatever the hash does, exactly (exact.c). */
-void uniq_stream(uniq *u);
+/* The two ways, which write the lines and leave the counts in U: through a filter or
+ * set that is open, in one pass (one_pass.c); or exactly, whatever the hash does
+ * (exact.c). */
+void uniq_one_pass(uniq *u);
 void uniq_exact(uniq *u);
 #endif

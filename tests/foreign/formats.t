@@ -78,7 +78,7 @@ m=$("$seen" info --format mmh3-17:n=500,p=0.02 f.mmh3-17 | sed -n 's/.*m=\([0-9]
 k=$("$seen" info --format mmh3-17:n=500,p=0.02 f.mmh3-17 | sed -n 's/.*m=\([0-9]*\), k=\([0-9]*\).*/\2/p')
 same "answers stay" "$("$seen" has --format mmh3-17:n=500,p=0.02 f.mmh3-17 keys others | cksum)" \
     "$("$seen" has --format "redis-bitmap:m=$m,seeds=17-$((16 + k))" b3 keys others | cksum)"
-fails "OUT is not overwritten" 2 'is there already' "$seen" convert --to native f.parquet p.seen
+fails "OUT is not overwritten" 2 'exists already' "$seen" convert --to native f.parquet p.seen
 
 # And where they do not: the reason, and commands that work.
 cp keys KEYS

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (csv)
         kit_lines_csv(r, ',');
     if (raw)
-        kit_lines_raw(r);
+        kit_lines_raw(r, NULL);
     kit_block b = {0};
     size_t at = 0;
     bool packed = false;

@@ -1,8 +1,8 @@
-/* store_remote.h - a filter that many machines share, by its URL. */
-#ifndef CLI_STORE_REMOTE_H
-#define CLI_STORE_REMOTE_H
+/* remote_filter.h - a filter that many machines share, by its URL. */
+#ifndef CLI_REMOTE_FILTER_H
+#define CLI_REMOTE_FILTER_H
 
-#include "store.h"
+#include "named_filter.h"
 
 enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
 
@@ -25,9 +25,9 @@ bool remote_option(int key, const char *arg, const char **name);
 
 bool remote_is_url(const char *name);
 
-/* The opener for store.c: SEEN_EFORMAT if NAME is no URL; ends the program if it cannot
+/* The opener for named_filter.c: SEEN_EFORMAT if NAME is no URL; ends the program if it cannot
  * be opened. */
-int remote_open(const char *name, unsigned how, store *s);
+int remote_open(const char *name, unsigned how, named_filter *s);
 
 /* Makes a filter there, or ends the program. */
 void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,

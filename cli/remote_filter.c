@@ -1,7 +1,7 @@
-/* store_remote.c - filters in Redis and Valkey by their URL, as stores of the command.
+/* remote_filter.c - filters in Redis and Valkey by their URL, as stores of the command.
  *
  * Without hiredis at build time it only says so. */
-#include "store_remote.h"
+#include "remote_filter.h"
 #include "say.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ bool remote_option(int key, const char *arg, const char **name)
 #ifdef SEEN_REMOTE
 #include "remote.h"
 
-static bool add(store *s, const seen_key *keys, size_t n, bool *dup)
+static bool add(named_filter *s, const seen_key *keys, size_t n, bool *dup)
 {
     if (seen_remote_add(s->ctx, keys, n, dup) == SEEN_OK)
         return true;
@@ -39,7 +39,7 @@ static bool add(store *s, const seen_key *keys, size_t n, bool *dup)
     return false;
 }
 
-static bool has(store *s, const seen_key *keys, size_t n, bool *found)
+static bool has(named_filter *s, const seen_key *keys, size_t n, bool *found)
 {
     if (seen_remote_has(s->ctx, keys, n, found) == SEEN_OK)
         return true;
@@ -47,19 +47,19 @@ static bool has(store *s, const seen_key *keys, size_t n, bool *found)
     return false;
 }
 
-static uint64_t bytes(store *s)
+static uint64_t bytes(named_filter *s)
 {
     seen_remote_stats st;
     seen_remote_get_stats(s->ctx, &st);
     return st.bytes;
 }
 
-static double lost(store *s)
+static double lost(named_filter *s)
 {
     return 0;
 }
 
-static bool save(store *s)
+static bool save(named_filter *s)
 {
     seen_remote_stats st;
     seen_remote_get_stats(s->ctx, &st);
@@ -74,12 +74,12 @@ static bool save(store *s)
     return true;
 }
 
-static void close_remote(store *s)
+static void close_remote(named_filter *s)
 {
     seen_remote_close(s->ctx);
 }
 
-static void tell(store *s)
+static void tell(named_filter *s)
 {
     seen_remote_stats st;
     double fill, error;
@@ -98,7 +98,7 @@ static void tell(store *s)
     putchar('\n');
 }
 
-static const store_ops ops = {.kind = "redis",
+static const named_ops ops = {.kind = "redis",
                               .add = add,
                               .has = has,
                               .bytes = bytes,
@@ -107,7 +107,7 @@ static const store_ops ops = {.kind = "redis",
                               .close = close_remote,
                               .tell = tell};
 
-int remote_open(const char *name, unsigned how, store *s)
+int remote_open(const char *name, unsigned how, named_filter *s)
 {
     if (!remote_is_url(name))
         return SEEN_EFORMAT;
@@ -154,7 +154,7 @@ static void missing(void)
         "this build has no Redis client: build it again with libhiredis-dev installed");
 }
 
-int remote_open(const char *name, unsigned how, store *s)
+int remote_open(const char *name, unsigned how, named_filter *s)
 {
     if (remote_is_url(name))
         missing();

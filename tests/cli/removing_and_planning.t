@@ -33,7 +33,7 @@ same "plan: cuckoo, if they are removed" cuckoo "$(choice -n 10M -e 0.01 -r)"
 same "plan: ribbon, if all are known" ribbon "$(choice -n 10M -e 0.01 --static)"
 same "plan: ribbon, for two billion in 500 MB" ribbon "$(choice -n 2G -m 500MB --static)"
 same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
-ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would take" &&
+ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would choose" &&
     seen plan -n 200k --json | grep -c "\"ns\": [0-9]" | grep -qx 6'
 
 # The page's commands, one after another.

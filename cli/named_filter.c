@@ -1,6 +1,6 @@
-/* store.c - filters by name: opening, locking, saving. */
-#include "store.h"
-#include "store_remote.h"
+/* named_filter.c - filters by name: opening, locking, saving. */
+#include "named_filter.h"
+#include "remote_filter.h"
 #include "format.h"
 #include "say.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void store_die(const char *name, int code)
+void named_die(const char *name, int code)
 {
     const char *why = seen_reason();
     if (!*why)
@@ -29,13 +29,13 @@ void store_die(const char *name, int code)
 /* Each opener looks whether NAME is its own. It returns SEEN_EFORMAT if not, 0 and
  * fills S, or another code with seen_reason(); the last one's reason is told when
  * nobody knows NAME. */
-typedef int opener(const char *name, unsigned how, store *s);
+typedef int opener(const char *name, unsigned how, named_filter *s);
 
-static int open_native(const char *name, unsigned how, store *s)
+static int open_native(const char *name, unsigned how, named_filter *s)
 {
     if (format_is_chosen())
         return SEEN_EFORMAT;
-    int rc = seen_open(name, how & STORE_CHANGE ? SEEN_LOAD : SEEN_READ, &s->filter);
+    int rc = seen_open(name, how & NAMED_CHANGE ? SEEN_LOAD : SEEN_READ, &s->filter);
     /* A filter that came from Parquet hashes as Parquet does, whatever its seed. */
     s->hashes = rc == 0 && seen_hash(s->filter, "x", 1) ==
                                seen_hash_seeded(seen_seed(s->filter), "x", 1);
@@ -44,7 +44,7 @@ static int open_native(const char *name, unsigned how, store *s)
 
 static opener *const openers[] = {remote_open, open_native, format_open};
 
-static int open_any(const char *name, unsigned how, store *s)
+static int open_any(const char *name, unsigned how, named_filter *s)
 {
     int rc = SEEN_EFORMAT;
     for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
@@ -96,7 +96,7 @@ static void remove_made(void)
         unlink(made_name);
 }
 
-void store_check_place(const char *name)
+void named_check_place(const char *name)
 {
     struct stat st;
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
@@ -111,33 +111,40 @@ void store_check_place(const char *name)
     free(real);
 }
 
-store *store_open(const char *name, unsigned how)
+void named_check_new(const char *name, bool force)
 {
-    store *s = kit_alloc(sizeof *s);
+    if (!force && access(name, F_OK) == 0)
+        kit_die("%s: exists already (-f replaces it)", name);
+    named_check_place(name);
+}
+
+named_filter *named_open(const char *name, unsigned how)
+{
+    named_filter *s = kit_alloc(sizeof *s);
     s->name = name;
     s->lock = -1;
-    s->changes = how & STORE_CHANGE;
+    s->changes = how & NAMED_CHANGE;
     struct stat st;
     bool remote = strstr(name, "://") != NULL;
-    if (how & STORE_CHANGE && !remote) {
-        s->lock = lock_file(name, how & STORE_MAY_MAKE, &s->made);
+    if (how & NAMED_CHANGE && !remote) {
+        s->lock = lock_file(name, how & NAMED_MAY_MAKE, &s->made);
         if (s->made) {
             made_name = name;
             atexit(remove_made);
         }
-        store_check_place(name);
-        if (how & STORE_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
+        named_check_place(name);
+        if (how & NAMED_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
             return s; /* new, or left by a run that was killed before its first save */
     }
     if (!remote && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
         kit_die("%s: %s", name, strerror(EISDIR));
     int rc = open_any(name, how, s);
     if (rc < 0)
-        store_die(name, rc);
+        named_die(name, rc);
     return s;
 }
 
-store *store_open_if_filter(const char *name)
+named_filter *named_open_if_filter(const char *name)
 {
     static const char magic[8] = "\x89seen\r\n\x1a";
     char head[8] = "";
@@ -154,22 +161,22 @@ store *store_open_if_filter(const char *name)
             kit_die("%s: %s", name, strerror(errno));
         close(fd);
     }
-    store *s = kit_alloc(sizeof *s);
+    named_filter *s = kit_alloc(sizeof *s);
     s->name = name;
     s->lock = -1;
-    int rc = open_any(name, STORE_ASK, s);
+    int rc = open_any(name, NAMED_ASK, s);
     if (rc == 0)
         return s;
     /* What begins like a filter is one, if a bad one. */
     if (rc != SEEN_EFORMAT || memcmp(head, magic, sizeof magic) == 0)
-        store_die(name, rc);
+        named_die(name, rc);
     free(s);
     return NULL;
 }
 
 /* ---- use ------------------------------------------------------------------------- */
 
-void store_add(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
+void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *dup)
 {
     if (s->ops) {
@@ -180,10 +187,10 @@ void store_add(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
     size_t done = s->hashes && hashes ? seen_add_hashes(s->filter, hashes, n, dup)
                                       : seen_add_many(s->filter, keys, n, dup);
     if (done < n)
-        store_die(s->name ? s->name : "filter", SEEN_EFULL);
+        named_die(s->name ? s->name : "filter", SEEN_EFULL);
 }
 
-void store_has(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
+void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *found)
 {
     if (s->ops) {
@@ -196,17 +203,17 @@ void store_has(store *s, const seen_key *keys, const uint64_t *hashes, size_t n,
     }
 }
 
-uint64_t store_bytes(store *s)
+uint64_t named_bytes(named_filter *s)
 {
     return s->ops ? s->ops->bytes(s) : s->filter ? seen_bytes(s->filter) : 0;
 }
 
-double store_lost(store *s)
+double named_lost(named_filter *s)
 {
     return s->ops ? s->ops->lost(s) : s->filter ? seen_lost_expected(s->filter) : 0;
 }
 
-void store_save(store *s)
+void named_save(named_filter *s)
 {
     if (s->ops) {
         if (s->ops->save && !s->ops->save(s))
@@ -219,11 +226,11 @@ void store_save(store *s)
     }
     int rc = seen_save(s->filter, s->name);
     if (rc < 0)
-        store_die(s->name, rc);
+        named_die(s->name, rc);
     made_name = NULL;
 }
 
-void store_close(store *s)
+void named_close(named_filter *s)
 {
     if (!s)
         return;

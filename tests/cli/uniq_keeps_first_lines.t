@@ -98,6 +98,16 @@ same "--against a filter" "$(printf 'a\n\nc')" "$(seen uniq --against f.seen sma
 printf 'a\n' >list2
 same "--against several" "$(printf '\nc')" "$(seen uniq --against f.seen --against list2 small)"
 same "--against leaves the filter as it is" "$before" "$(cksum <f.seen)"
+printf 'k2 old\nk9 old\n' >old
+same "--against a list with -k: the field of its lines counts" "$(printf 'k1 a\nk3')" \
+    "$(seen uniq -k 1 --against old fields)"
+printf 'k2\nk9\n' >bare
+fails "a list without the field is refused, not ignored" 2 'bare: no line has field 2' \
+    seen uniq -k 2 --against bare fields
+seen new keys.seen && seen add keys.seen bare
+same "a filter holds bare keys" "$(printf 'k1 a\nk3')" "$(seen uniq -k 1 --against keys.seen fields)"
+same "the lines are cut the same without vector instructions" "$(seen uniq urls | cksum)" \
+    "$(SEEN_SIMD=scalar seen uniq urls | cksum)"
 seen new -n 1000 -e 0.0001 --kind bits-and-blooms other.bloom
 same "--against a list, with a state that hashes in its own way" "$(printf 'a\n\nc')" \
     "$(seen uniq -s other.bloom --against list small)"

@@ -122,7 +122,7 @@ for c in info "has" "add" verify "merge -o sum.seen" "rm"; do
     fails "$c: a missing filter" 2 'absent.seen' seen $c absent.seen </dev/null
 done
 same "none of them made anything" "" "$(ls | grep -E 'sum|absent')"
-fails "a filter that is there is not replaced" 2 'f.seen: is there' seen new f.seen
+fails "a filter that is there is not replaced" 2 'f.seen: exists already' seen new f.seen
 seen new --kind classic --seed 5 -n 100 a.seen
 seen new --kind classic --seed 6 -n 100 b.seen
 fails "filters of different seeds cannot be merged" 2 'b.seen does not fit a.seen: .*seed' \

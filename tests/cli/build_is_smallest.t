@@ -47,7 +47,7 @@ rm -f y.seen eight.seen said
 # Failures: one line, status 2, the old file as it was, nothing new.
 cp a.seen before
 ls -A >names
-fails "a filter that is there is not replaced unasked" 2 'is there already' seen build a.seen some
+fails "a filter that is there is not replaced unasked" 2 'exists already' seen build a.seen some
 for place in nowhere/x tmp; do
     fails "$place cannot be written" 2 "$place: " \
         sh -c "printf 'left\n' | { seen build -f $place; s=\$?; cat; exit \$s; }"
