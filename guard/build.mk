@@ -1,6 +1,6 @@
 # guard/: filter, cache, database. The core needs nothing but the library; each adapter
 # needs its package; without it, the adapter's function only says so.
-GUARD_CORE := adapters_left_out control flight gate guard pool rebuild sql_store write
+GUARD_CORE := adapters_left_out after_fork control guard mapped_filters marked_write pool rebuild single_flight sql_table
 GUARD_LIBS :=
 GUARD_ADAPTERS :=
 ifneq ($(HIREDIS),)
@@ -34,12 +34,13 @@ CONFIG_guard := $(GUARD_OBJ) $(GUARD_PQ) $(GUARD_LIBS)
 $(GUARD_OBJ) $(BUILD)/libseen_guard.a $(BUILD)/seen_guard.pc: $(BUILD)/config/guard
 LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
 ALL += $(LIBSEEN_GUARD)
-TESTS += $(BUILD)/tests/guard/flow.t
+TESTS += $(BUILD)/tests/guard/guard_keeps_its_rules.t
 ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
-TESTS += $(BUILD)/tests/guard/forged_cache.t
+TESTS += $(BUILD)/tests/guard/lying_redis_is_harmless.t
 endif
 ifeq ($(words $(GUARD_ADAPTERS)),3)
-TESTS += $(BUILD)/tests/guard/storm.t
+TESTS += $(BUILD)/tests/guard/guard_is_safe_by_default.t
+TESTS += $(BUILD)/tests/guard/no_stored_key_is_refused.t
 BENCHES += $(BUILD)/bench/guard/queries
 endif
 INSTALL_LIB += $(LIBSEEN_GUARD)

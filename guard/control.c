@@ -1,4 +1,4 @@
-/* control.c - see control.h. */
+/* control.c - the control file: opened with suspicion, mapped, and its slots. */
 #include "control.h"
 #include "guard_inside.h"
 
@@ -6,14 +6,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAGIC "seengrd1"
-_Static_assert(offsetof(control, slot) == 4096, "slots start on the second page");
+#define MAGIC "seengrd2"
+_Static_assert(offsetof(control, slot) == 8192, "slots start on the third page");
 
 /* Locks byte BYTE of FD for this open file: released by death, and by close where the
  * file is not mapped (a mapping keeps it open). */
@@ -46,9 +47,46 @@ static void read_boot(char boot[40])
     }
 }
 
+/* A clock that all processes of one boot share and nobody can set. */
+static int64_t boot_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+int sn_control_open_private(const char *path, int flags)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        int e = errno;
+        sn_guard_fail(SEEN_EIO, "cannot open %s: %s", path,
+                      e == ELOOP ? "it is a symbolic link, which is not followed"
+                                 : strerror(e));
+        if (fd >= 0)
+            close(fd);
+        errno = e;
+        return -1;
+    }
+    const char *wrong = !S_ISREG(st.st_mode)     ? "is not a regular file"
+                        : st.st_uid != geteuid() ? "belongs to another user"
+                        : (st.st_mode & 077) != 0
+                            ? "is open to other users; chmod 600 it"
+                            : NULL;
+    if (!wrong)
+        return fd;
+    sn_guard_fail(SEEN_EIO, "%s %s", path, wrong);
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
 /* Under the lock: makes the memory new, or takes the filter out of use if it is not
  * this boot's (bits may have been lost with the page cache) or not this database's. */
-static void settle(control *c, uint64_t tag)
+static void adopt(control *c, uint64_t tag)
 {
     char boot[40];
     read_boot(boot);
@@ -56,68 +94,126 @@ static void settle(control *c, uint64_t tag)
         memset(c, 0, sizeof *c);
         c->seed = seen_random_seed();
         c->epoch = seen_random_seed(); /* none that an earlier file has used */
-        c->why = WHY_LOADING;
+        c->why = OPEN_LOADING;
         c->tag = tag;
+        c->born_ms = boot_ms();
         memcpy(c->boot, boot, sizeof c->boot);
         atomic_thread_fence(memory_order_seq_cst);
         memcpy(c->magic, MAGIC, 8);
     } else if (memcmp(c->boot, boot, sizeof boot) != 0 || c->tag != tag) {
-        c->why = WHY_STALE;
-        c->word = 0;
+        c->why = OPEN_STALE;
+        c->live_and_next = 0;
         c->epoch++;
+        if (memcmp(c->boot, boot, sizeof boot) != 0)
+            c->born_ms = 0; /* the processes of that boot are gone */
         memcpy(c->boot, boot, sizeof c->boot);
         c->tag = tag;
     }
 }
 
-control *sn_control_open(const char *path, uint64_t tag)
+static bool still_named(const char *path, const struct stat *st)
 {
+    struct stat now;
+    return stat(path, &now) == 0 && now.st_dev == st->st_dev &&
+           now.st_ino == st->st_ino;
+}
+
+/* The file at PATH, locked, with all its blocks reserved: a full disk is an error here
+ * and not a SIGBUS later. */
+static int open_locked(const char *path, struct stat *st)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = sn_control_open_private(path, O_CREAT), e = 0;
+        if (fd < 0)
+            return -1;
+        if (lock_byte(fd, 0, true) < 0 || fstat(fd, st) < 0) {
+            sn_guard_fail(SEEN_EIO, "cannot lock %s: %s", path, strerror(errno));
+        } else if (!still_named(path, st)) {
+            close(fd); /* deleted while we waited */
+            continue;
+        } else if (st->st_size != 0 && st->st_size != sizeof(control)) {
+            sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+        } else if ((e = posix_fallocate(fd, 0, sizeof(control))) != 0) {
+            sn_guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(e));
+            if (st->st_size == 0 && ftruncate(fd, 0) < 0)
+                unlink(path);
+        } else {
+            return fd;
+        }
+        close(fd);
+        return -1;
+    }
+    return -1;
+}
+
+int sn_control_open(control_file *f, const char *path, uint64_t tag)
+{
+    static const char none[8];
     struct stat st;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
-    if (fd < 0 || lock_byte(fd, 0, true) < 0 || fstat(fd, &st) < 0) {
-        sn_guard_fail(SEEN_EIO, "cannot open %s: %s", path, strerror(errno));
-        goto failed;
-    }
-    if (st.st_size != 0 && st.st_size != sizeof(control)) {
-        sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
-        goto failed;
-    }
-    if (ftruncate(fd, sizeof(control)) < 0) {
-        sn_guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(errno));
-        goto failed;
-    }
+    memset(f, 0, sizeof *f);
+    int fd = open_locked(path, &st);
+    if (fd < 0)
+        return SEEN_EIO;
     control *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (c == MAP_FAILED) {
         sn_guard_fail(SEEN_EIO, "cannot map %s: %s", path, strerror(errno));
-        goto failed;
+        close(fd);
+        return SEEN_EIO;
     }
-    static const char none[8];
-    if (memcmp(c->magic, MAGIC, 8) != 0 && memcmp(c->magic, none, 8) != 0) {
-        sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+    bool strange = memcmp(c->magic, MAGIC, 8) != 0 && memcmp(c->magic, none, 8) != 0;
+    f->path = strange ? NULL : strdup(path);
+    if (!f->path) {
         munmap(c, sizeof *c);
-        goto failed;
+        close(fd);
+        return strange ? sn_guard_fail(SEEN_EFORMAT,
+                                       "%s is not the control file of a guard", path)
+                       : sn_guard_fail(SEEN_ENOMEM, "no memory");
     }
-    settle(c, tag);
+    adopt(c, tag);
     unlock_byte(fd, 0);
     close(fd);
-    return c;
-failed:
-    if (fd >= 0)
-        close(fd);
-    return NULL;
+    f->mapped = c;
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
+    return 0;
 }
 
-void sn_control_close(control *c)
+void sn_control_close(control_file *f)
 {
-    munmap(c, sizeof *c);
+    if (f->mapped)
+        munmap(f->mapped, sizeof *f->mapped);
+    free(f->path);
 }
 
-void sn_control_drop_live(control *c, uint32_t live, enum control_why why)
+bool sn_control_gone(control_file *f, unsigned max_age_ms)
 {
-    uint64_t w = c->word;
-    while (live && word_live(w) == live) {
+    struct timespec t;
+    if (f->gone)
+        return true;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    if (max_age_ms && now - f->looked_ms <= max_age_ms)
+        return false;
+    struct stat st = {.st_dev = f->device, .st_ino = f->inode};
+    if (!still_named(f->path, &st))
+        f->gone = true;
+    f->looked_ms = now; /* of before the look */
+    return f->gone;
+}
+
+int64_t sn_control_quiet_ms(const control *c)
+{
+    int64_t since = boot_ms() - c->born_ms;
+    return since < CONTROL_QUIET_MS ? CONTROL_QUIET_MS - since : 0;
+}
+
+void sn_control_drop_live(control *c, uint32_t live, enum open_because why)
+{
+    uint64_t w = c->live_and_next;
+    while (live && live_of(w) == live) {
         c->why = why;
-        if (atomic_compare_exchange_weak(&c->word, &w, word_of(0, word_next(w))))
+        if (atomic_compare_exchange_weak(&c->live_and_next, &w,
+                                         live_and_next(0, next_of(w))))
             return;
     }
 }
@@ -126,9 +222,7 @@ void sn_control_drop_live(control *c, uint32_t live, enum control_why why)
 
 static uint64_t owner_now(uint32_t pid)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)pid << 32 | (uint32_t)t.tv_sec | 1; /* never 0 */
+    return (uint64_t)pid << 32 | (uint32_t)(boot_ms() / 1000) | 1; /* never 0 */
 }
 
 bool sn_control_is_doubt(uint64_t owner)
@@ -137,29 +231,38 @@ bool sn_control_is_doubt(uint64_t owner)
     return owner && (pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH));
 }
 
+uint32_t sn_control_age(uint64_t owner)
+{
+    uint32_t now = (uint32_t)(boot_ms() / 1000), since = (uint32_t)owner;
+    return now > since ? now - since : 0;
+}
+
 control_slot *sn_control_claim(control *c, uint64_t hash, bool *kept)
 {
     uint64_t owner = owner_now((uint32_t)getpid());
+    control_slot *found = NULL;
     *kept = true;
-    for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
+    for (uint64_t i = 0; i < CONTROL_WINDOW && !found; i++) {
         control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
         uint64_t was = s->owner;
-        /* Its hour begins anew, so that no builder takes it from under us. */
+        /* Its hour starts again, so that no builder takes it from under us. */
         if (was && s->hash == hash && sn_control_is_doubt(was) &&
             atomic_compare_exchange_strong(&s->owner, &was, owner_now(0)))
-            return s;
+            found = s;
     }
-    *kept = false;
-    for (uint64_t i = 0; i < CONTROL_WINDOW; i++) {
+    *kept = found != NULL;
+    for (uint64_t i = 0; i < CONTROL_WINDOW && !found; i++) {
         control_slot *s = c->slot + (hash + i) % CONTROL_SLOTS;
         uint64_t nobody = 0;
         if (s->owner == 0 &&
             atomic_compare_exchange_strong(&s->owner, &nobody, owner)) {
             s->hash = hash; /* sequentially consistent: before the word is read */
-            return s;
+            found = s;
         }
     }
-    return NULL;
+    if (found)
+        c->writes[hash % CONTROL_WRITES]++;
+    return found;
 }
 
 void sn_control_clear(control_slot *s)
@@ -186,7 +289,7 @@ bool sn_control_writing(const control *c, uint64_t hash)
 
 int sn_control_lock_build(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = sn_control_open_private(path, 0);
     if (fd >= 0 && lock_byte(fd, 1, false) < 0) {
         close(fd);
         return -1;

@@ -1,28 +1,35 @@
 /* control.h - what the processes of one guard share: a small file in shared memory.
  *
- * It holds which filter is in use and which is being built (one 64-bit word, so that
- * both are read at one moment), the keys being written right now, and counters. It is
- * memory, not a format: it lives until the machine is booted, and is not looked into
+ * It holds the number of the filter in use and of the one being built (one 64-bit word,
+ * so that both are read at one moment), the keys being written right now, and counters.
+ * It is memory, not a format: it is valid until the machine is booted, and is not used
  * afterwards. Nothing here blocks, so a process may be killed at any instruction.
  *
  * The order that keeps the promise. A writer marks its key in a slot, then reads the
  * word and adds to both filters, then commits, then clears the slot. A builder
  * publishes the new filter's number in the word, then adds the keys of all slots,
- * then takes its snapshot. Whichever way the two interleave: the writer saw the new
- * filter, or the builder saw the slot, or the slot was already cleared and the
- * snapshot holds the row. A writer that dies leaves its slot, so this holds for rows
- * whose commit arrives after the death of their writer, too. */
+ * then takes its snapshot. However the two interleave: the writer saw the new filter,
+ * or the builder saw the slot, or the slot was already cleared and the snapshot holds
+ * the row. A writer that dies leaves its slot, so this also holds for rows whose commit
+ * arrives after the death of their writer. */
 #ifndef GUARD_CONTROL_H
 #define GUARD_CONTROL_H
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-enum { CONTROL_SLOTS = 1 << 16, CONTROL_WINDOW = 64 };
+enum {
+    CONTROL_SLOTS = 1 << 16,
+    CONTROL_WINDOW = 64,      /* slots that one key may use */
+    CONTROL_WRITES = 1 << 10, /* counters of writes, selected by hash */
+    CONTROL_LOOK_MS = 100, /* how often a process looks whether PATH is still there */
+    CONTROL_QUIET_MS = 250 /* a new control file takes no writes for so long */
+};
 
-/* Why there is no filter in use. */
-enum control_why { WHY_LOADING, WHY_STALE, WHY_LOST };
+/* Why no filter is in use. */
+enum open_because { OPEN_LOADING, OPEN_STALE, OPEN_LOST };
 
 typedef struct control_slot {
     _Atomic uint64_t hash;
@@ -31,50 +38,76 @@ typedef struct control_slot {
 
 typedef struct control {
     char magic[8];
-    char boot[40]; /* the boot this memory belongs to */
-    uint64_t seed; /* of the filters' hash: secret, the same for all of them */
+    char boot[40];   /* the boot this memory belongs to */
+    uint64_t seed;   /* of the filters' hash: secret, the same for all of them */
+    int64_t born_ms; /* when the file was made, by the clock of this boot */
     _Atomic uint64_t tag;
-    _Atomic uint64_t word; /* filter in use << 32 | filter being built; 0: none */
-    _Atomic uint32_t last; /* the last number given to a filter */
-    _Atomic uint32_t why;
+    _Atomic uint64_t live_and_next; /* see below; 0: none */
+    _Atomic uint32_t last;          /* the last number given to a filter */
+    _Atomic uint32_t why;           /* enum open_because */
     _Atomic uint32_t suspended; /* no background build until somebody asks for one */
-    _Atomic uint64_t epoch;     /* part of all cache keys: changed, all is forgotten */
+    _Atomic uint64_t epoch;     /* part of all cache keys: a new one forgets them all */
     _Atomic uint64_t server;    /* the cache server that the epoch is good for */
     _Atomic uint64_t built, added, deleted, capacity;
-    _Atomic uint64_t tokens; /* leases given */
+    _Atomic uint64_t tokens;                 /* leases given */
+    _Atomic uint32_t writes[CONTROL_WRITES]; /* begun, by hash */
     _Alignas(4096) control_slot slot[CONTROL_SLOTS];
 } control;
 
-static inline uint32_t word_live(uint64_t w)
+/* The word: the filter in use << 32 | the filter being built. */
+static inline uint32_t live_of(uint64_t w)
 {
     return (uint32_t)(w >> 32);
 }
-static inline uint32_t word_next(uint64_t w)
+static inline uint32_t next_of(uint64_t w)
 {
     return (uint32_t)w;
 }
-static inline uint64_t word_of(uint32_t live, uint32_t next)
+static inline uint64_t live_and_next(uint32_t live, uint32_t next)
 {
     return (uint64_t)live << 32 | next;
 }
 
+/* The file under the mapping. PATH may be deleted under running processes; other
+ * processes then make another one and this one hears of no keys any more. */
+typedef struct control_file {
+    control *mapped;
+    char *path;
+    dev_t device;
+    ino_t inode;
+    _Atomic int64_t looked_ms;
+    _Atomic bool gone;
+} control_file;
+
 /* Maps PATH, made if missing. What another boot or another TAG has left is not
- * enforced. NULL with a reason. */
-control *sn_control_open(const char *path, uint64_t tag);
-void sn_control_close(control *c);
+ * enforced. Links, files of other users and files that others may read are refused.
+ * 0 or a negative code with a reason. */
+int sn_control_open(control_file *f, const char *path, uint64_t tag);
+void sn_control_close(control_file *f);
+
+/* Whether PATH no longer names the file that is mapped; true for good once it was. The
+ * answer is at most MAX_AGE_MS old. A new control file takes no writes for
+ * CONTROL_QUIET_MS, so an answer not older than CONTROL_LOOK_MS is in time. */
+bool sn_control_gone(control_file *f, unsigned max_age_ms);
+
+/* Milliseconds until the first write or scan, 0 for all but new files. */
+int64_t sn_control_quiet_ms(const control *c);
 
 /* Takes LIVE out of use, if it still is in use. */
-void sn_control_drop_live(control *c, uint32_t live, enum control_why why);
+void sn_control_drop_live(control *c, uint32_t live, enum open_because why);
 
-/* Marks HASH as being written; NULL if its neighbourhood is full. If it is marked
- * already by a writer that died or did not know the outcome, that mark serves (*KEPT)
- * and is not to be cleared. */
+/* Marks HASH as being written; NULL if its neighbourhood is full. *KEPT: the slot is
+ * that of an earlier write in doubt, and stays when this one ends. */
 control_slot *sn_control_claim(control *c, uint64_t hash, bool *kept);
 void sn_control_clear(control_slot *s);
-/* The write of S has an unknown outcome: stays marked, without an owner. */
+/* Leaves the mark: it is not known whether the write was committed. */
 void sn_control_doubt(control_slot *s);
-/* Whether nobody will ever end the write of a slot with this OWNER. */
+
+/* Whether OWNER is a writer that is dead or did not know the outcome. */
 bool sn_control_is_doubt(uint64_t owner);
+/* Seconds since OWNER's mark was made. */
+uint32_t sn_control_age(uint64_t owner);
+
 /* Whether somebody is writing HASH, or may have. */
 bool sn_control_writing(const control *c, uint64_t hash);
 
@@ -82,4 +115,9 @@ bool sn_control_writing(const control *c, uint64_t hash);
  * or by dying. */
 int sn_control_lock_build(const char *path);
 void sn_control_unlock(int fd);
+
+/* Opens PATH for reading and writing if it is a regular file of this user that nobody
+ * else can read, and no link: a descriptor, or -1 with a reason and errno. FLAGS are
+ * those of open(2). */
+int sn_control_open_private(const char *path, int flags);
 #endif

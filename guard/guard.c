@@ -1,4 +1,4 @@
-/* guard.c - opening, asking and the account of it. */
+/* guard.c - opens a guard and answers questions: filter, then cache, then database. */
 #include "guard_inside.h"
 
 #include <errno.h>
@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static _Thread_local char reason[400];
@@ -25,6 +24,8 @@ const char *seen_guard_reason(void)
     return reason;
 }
 
+/* ---- the clock ------------------------------------------------------------------- */
+
 int64_t sn_guard_now_ms(void)
 {
     struct timespec t;
@@ -32,19 +33,79 @@ int64_t sn_guard_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-bool sn_guard_is_ours(const seen_guard *g)
+struct timespec sn_guard_deadline(unsigned ms_from_now)
 {
-    return g->c->tag == g->tag;
+    int64_t end = sn_guard_now_ms() + ms_from_now;
+    return (struct timespec){end / 1000, end % 1000 * 1000000};
+}
+
+void sn_guard_cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+/* ---- opening --------------------------------------------------------------------- */
+
+bool sn_guard_is_ours(seen_guard *g)
+{
+    return g->control->tag == g->tag && !sn_control_gone(&g->file, CONTROL_LOOK_MS);
+}
+
+static int check_config(const seen_guard_config *config)
+{
+    if (!config->path || !config->db.get || !config->db.scan)
+        return sn_guard_fail(SEEN_EINVAL, "a guard needs .path, .db.get and .db.scan");
+    if (config->value_ttl_ms > 1800000)
+        return sn_guard_fail(SEEN_EINVAL, ".value_ttl_ms is above half an hour");
+    if (!(config->error >= 0 && config->error < 1))
+        return sn_guard_fail(SEEN_EINVAL, ".error is not between 0 and 1");
+    if (!(config->worn >= 0 && config->worn <= 1))
+        return sn_guard_fail(SEEN_EINVAL, ".worn is not between 0 and 1");
+    if (config->flags & ~(unsigned)SEEN_GUARD_FLAGS)
+        return sn_guard_fail(SEEN_EINVAL, ".flags has unknown bits: 0x%x",
+                             config->flags & ~(unsigned)SEEN_GUARD_FLAGS);
+    for (size_t i = 0; i < sizeof config->reserved / sizeof *config->reserved; i++)
+        if (config->reserved[i])
+            return sn_guard_fail(SEEN_EINVAL, ".reserved must be 0");
+    return 0;
+}
+
+static uint64_t tag_of(const seen_guard_config *config)
+{
+    const char *text[] = {config->db.identity, config->tag};
+    uint64_t tag = 1;
+    for (int i = 0; i < 2; i++)
+        if (text[i])
+            tag = seen_hash_seeded(tag + (uint64_t)i, text[i], strlen(text[i]));
+    return tag;
+}
+
+static void fork_lock(void *ctx)
+{
+    pthread_mutex_lock(&((seen_guard *)ctx)->wake_lock);
+}
+static void fork_unlock(void *ctx)
+{
+    pthread_mutex_unlock(&((seen_guard *)ctx)->wake_lock);
+}
+static void fork_child(void *ctx)
+{
+    seen_guard *g = ctx;
+    g->running = false; /* threads stay with the parent */
+    pthread_mutex_init(&g->wake_lock, NULL);
+    sn_guard_cond_init(&g->wake);
 }
 
 int seen_guard_open(const seen_guard_config *config, seen_guard **out)
 {
     *out = NULL;
-    if (!config->path || !config->db.get || !config->db.scan)
-        return sn_guard_fail(SEEN_EINVAL,
-                             "a guard needs a path and a database to ask and scan");
-    if (config->value_ttl_ms > 1800000 || config->error < 0 || config->error >= 1)
-        return sn_guard_fail(SEEN_EINVAL, "value_ttl_ms or error is out of range");
+    int rc = check_config(config);
+    if (rc < 0)
+        return rc;
     seen_guard *g = calloc(1, sizeof *g);
     if (!g)
         return sn_guard_fail(SEEN_ENOMEM, "no memory");
@@ -59,19 +120,20 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     DEFAULT(wait_ms, 1000);
     DEFAULT(worn, 0.3);
 #undef DEFAULT
-    g->tag = config->tag ? seen_hash_seeded(1, config->tag, strlen(config->tag)) : 1;
-    g->c = sn_control_open(config->path, g->tag);
-    int rc = g->c ? sn_gate_open(&g->gate, g->c, config->path) : SEEN_EIO;
+    g->tag = tag_of(config);
+    rc = sn_control_open(&g->file, config->path, g->tag);
     if (rc < 0) {
-        if (g->c)
-            sn_control_close(g->c);
         free(g);
         return rc;
     }
-    g->config.path = g->gate.path;
-    sn_flights_init(&g->flights);
+    g->control = g->file.mapped;
+    g->config.path = g->file.path;
+    sn_mapped_open(&g->filters, g->control, g->file.path);
+    sn_flight_init(&g->flights);
     pthread_mutex_init(&g->wake_lock, NULL);
-    pthread_cond_init(&g->wake, NULL);
+    sn_guard_cond_init(&g->wake);
+    g->fork = (fork_watch){g, fork_lock, fork_unlock, fork_child};
+    sn_fork_watch(&g->fork);
     if (config->flags & SEEN_GUARD_BACKGROUND && sn_guard_start_thread(g) < 0) {
         memset(&g->config.db, 0, sizeof g->config.db); /* still the caller's */
         memset(&g->config.cache, 0, sizeof g->config.cache);
@@ -87,28 +149,38 @@ void seen_guard_close(seen_guard *g)
     if (!g)
         return;
     sn_guard_stop_thread(g);
+    sn_fork_unwatch(&g->fork);
     if (g->config.cache.close)
         g->config.cache.close(g->config.cache.ctx);
     if (g->config.db.close)
         g->config.db.close(g->config.db.ctx);
     pthread_cond_destroy(&g->wake);
     pthread_mutex_destroy(&g->wake_lock);
-    sn_flights_destroy(&g->flights);
-    sn_gate_close(&g->gate);
-    sn_control_close(g->c);
+    sn_flight_destroy(&g->flights);
+    sn_mapped_close(&g->filters);
+    sn_control_close(&g->file);
     free(g);
 }
 
 /* ---- asking ---------------------------------------------------------------------- */
 
+void sn_guard_count_db_error(seen_guard *g, int code)
+{
+    g->count.db_errors++;
+    if (code == SEEN_GUARD_CROWDED)
+        g->count.crowded++;
+    if (code == SEEN_GUARD_TIMEOUT)
+        g->count.timeouts++;
+}
+
 static int query(seen_guard *g, const void *key, size_t len, seen_guard_bytes *value)
 {
     int rc = g->config.db.get(g->config.db.ctx, key, len, value);
-    g->n.queries++;
+    g->count.queries++;
     if (rc == 0)
-        g->n.misses++;
+        g->count.misses++;
     if (rc < 0)
-        g->n.db_errors++;
+        sn_guard_count_db_error(g, rc);
     return rc;
 }
 
@@ -139,7 +211,7 @@ static int fill(seen_guard *g, const char *name, size_t name_len, uint64_t token
     else
         done = cache->release(cache->ctx, name, name_len, token);
     if (done < 0)
-        g->n.cache_errors++;
+        g->count.cache_errors++;
     return rc;
 }
 
@@ -154,25 +226,25 @@ static int ask_cache(seen_guard *g, uint64_t hash, const void *key, size_t len,
     if (!cache->get)
         return PAST;
     for (int tries = 0; tries < 3; tries++) {
-        uint64_t epoch = g->c->epoch, server = 0;
-        /* An entry can be out of date only while its key is being written. That is
-         * looked at before the entry: what is committed later is later than us. */
-        if (sn_control_writing(g->c, hash)) {
-            g->n.past_cache++;
+        uint64_t epoch = g->control->epoch, server = 0;
+        /* An entry can be out of date only while its key is being written. The marks
+         * are read before the entry: what is committed later is later than us. */
+        if (sn_control_writing(g->control, hash)) {
+            g->count.past_cache++;
             return PAST;
         }
         char *name = cache_key(epoch, key, len, &name_len);
         if (!name)
             return PAST;
-        uint64_t token = ++g->c->tokens ^ g->c->seed;
+        uint64_t token = ++g->control->tokens ^ g->control->seed;
         int rc = cache->get(cache->ctx, name, name_len, token, g->config.lease_ms,
                             value, &server);
-        if (rc >= 0 && (g->c->server != server || g->c->epoch != epoch)) {
-            /* Another server than the entries were dropped from, so it may hold old
-             * ones; the epoch is changed first, so that who sees the server sees it. */
-            if (g->c->server != server) {
-                g->c->epoch++;
-                g->c->server = server;
+        if (rc >= 0 && (g->control->server != server || g->control->epoch != epoch)) {
+            /* Not the server that entries were dropped from, so it may hold old ones.
+             * The epoch changes first, so that whoever sees the server sees it. */
+            if (g->control->server != server) {
+                g->control->epoch++;
+                g->control->server = server;
             }
             free(name);
             free(value->data);
@@ -182,13 +254,13 @@ static int ask_cache(seen_guard *g, uint64_t hash, const void *key, size_t len,
         if (rc == SEEN_GUARD_LEASED) {
             rc = fill(g, name, name_len, token, key, len, value);
         } else if (rc == SEEN_GUARD_HIT) {
-            g->n.hits++;
+            g->count.hits++;
         } else if (rc == SEEN_GUARD_MARKER) {
-            g->n.markers++;
+            g->count.markers++;
         } else if (rc == SEEN_GUARD_BUSY) {
             rc = LATER;
         } else {
-            g->n.cache_errors++;
+            g->count.cache_errors++;
             rc = PAST;
         }
         free(name);
@@ -219,28 +291,39 @@ static int fetch(void *ctx, const void *key, size_t len, seen_guard_bytes *value
     return query(f->g, key, len, value);
 }
 
+/* What is known of the writes of a key. Rows that come past a suspended guard are not
+ * counted, so nothing is known then. */
+static flight_writes writes_of(seen_guard *g, uint64_t hash)
+{
+    const control *c = g->control;
+    flight_writes w = {c->writes[hash % CONTROL_WRITES], false};
+    w.none = !c->suspended && sn_guard_is_ours(g) && !sn_control_writing(c, hash);
+    return w;
+}
+
 int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes *value)
 {
     seen_guard_bytes got = {NULL, 0};
-    uint64_t hash = seen_hash_seeded(g->c->seed, key, len);
-    g->n.gets++;
+    uint64_t hash = seen_hash_seeded(g->control->seed, key, len);
+    g->count.gets++;
     if (!(g->config.flags & SEEN_GUARD_NO_FILTER)) {
-        enum gate_answer a =
-            sn_guard_is_ours(g) ? sn_gate_ask(&g->gate, hash) : GATE_OPEN;
-        if (a == GATE_NO) {
-            g->n.refused++;
+        enum filter_answer a =
+            sn_guard_is_ours(g) ? sn_mapped_ask(&g->filters, hash) : FILTER_OPEN;
+        if (a == FILTER_NO) {
+            g->count.refused++;
             return 0;
         }
-        if (a == GATE_OPEN)
-            g->n.open++;
+        if (a == FILTER_OPEN)
+            g->count.open++;
     }
     int rc = ask_cache(g, hash, key, len, &got);
     if (rc == LATER || rc == PAST) {
         bool joined;
         fetching f = {g, hash, rc == PAST};
-        rc = sn_flights_fetch(&g->flights, hash, key, len, fetch, &f, &got, &joined);
+        rc = sn_flight_fetch(&g->flights, hash, key, len, writes_of(g, hash), fetch, &f,
+                             &got, &joined);
         if (joined)
-            g->n.joined++;
+            g->count.joined++;
     }
     if (rc == 1 && value)
         *value = got;
@@ -249,27 +332,29 @@ int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes 
     return rc;
 }
 
-/* ---- account --------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------ */
 
 void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
 {
     static const char *const why[] = {"loading", "stale", "lost"};
-    const control *c = g->c;
+    const control *c = g->control;
     memset(s, 0, sizeof *s);
-#define COPY(field) s->field = g->n.field
+#define COPY(field) s->field = g->count.field
     COPY(gets), COPY(refused), COPY(open), COPY(hits), COPY(markers), COPY(joined);
     COPY(queries), COPY(misses), COPY(past_cache), COPY(cache_errors), COPY(db_errors);
-    COPY(writes), COPY(doubts), COPY(builds), COPY(build_errors);
+    COPY(crowded), COPY(timeouts), COPY(writes), COPY(doubts), COPY(builds),
+        COPY(build_errors);
 #undef COPY
-    s->generation = word_live(c->word);
-    s->state = !sn_guard_is_ours(g) ? "foreign"
-               : s->generation      ? "enforcing"
-               : c->suspended       ? "suspended"
-                                    : why[c->why < 3 ? c->why : 0];
+    s->generation = live_of(c->live_and_next);
+    s->state = sn_control_gone(&g->file, 0) ? "deleted"
+               : c->tag != g->tag           ? "foreign"
+               : s->generation              ? "enforcing"
+               : c->suspended               ? "suspended"
+                                            : why[c->why < 3 ? c->why : 0];
     s->keys = c->built + c->added;
     s->deleted = c->deleted;
     s->capacity = c->capacity;
-    s->bytes = sn_gate_bytes(&g->gate);
+    s->bytes = sn_mapped_bytes(&g->filters);
     for (size_t i = 0; i < CONTROL_SLOTS; i++)
         s->in_flight += c->slot[i].owner != 0;
 }

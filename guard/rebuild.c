@@ -1,23 +1,21 @@
 /* rebuild.c - a new filter from the table, while reads and writes go on.
  *
  * Publish its number (from now on writers add to it), add the keys that are being
- * written, scan a snapshot, swap. The order is argued in control.h. A builder that
- * dies leaves a number that nobody finishes; the next one takes another. */
+ * written, scan a snapshot, swap. control.h says why in this order. A builder that
+ * dies leaves a number that nobody finishes; the next builder gets another one. */
 #include "guard_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DOUBT_SECONDS = 3600, BATCH = 256, TOO_SMALL = 200, GIVEN_UP = 201 };
 
-/* Makes the file of an empty filter for KEYS keys and opens it. It is never full: what
- * comes above KEYS costs error until the next build. */
+/* Makes the file of an empty filter for KEYS keys and opens it. It is never full: keys
+ * beyond KEYS raise its error until the next build. */
 static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filter **out)
 {
-    char name[4096];
     seen_filter *f;
     seen_size size = {.kind = g->config.error < 1e-4 ? SEEN_CLASSIC : SEEN_BLOCKED,
                       .keys = keys,
@@ -26,18 +24,15 @@ static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filte
     seen_spec spec = {.kind = size.kind,
                       .bits = size.bits,
                       .probes = size.probes,
-                      .seed = g->c->seed,
+                      .seed = g->control->seed,
                       .flags = SEEN_ATOMIC};
     if (rc == 0)
         rc = seen_new(&spec, &f);
     if (rc < 0)
         return sn_guard_fail(rc, "cannot make a filter: %s", seen_reason());
-    sn_gate_name(&g->gate, number, name, sizeof name);
-    rc = seen_save(f, name);
+    rc = sn_mapped_make(&g->filters, number, f, out);
     seen_free(f);
-    if (rc == 0)
-        rc = seen_open(name, SEEN_SHARED, out);
-    return rc < 0 ? sn_guard_fail(rc, "cannot make a filter: %s", seen_reason()) : 0;
+    return rc;
 }
 
 typedef struct building {
@@ -58,12 +53,12 @@ static void add_waiting(building *b)
 static int add_scanned(void *arg, const void *key, size_t len)
 {
     building *b = arg;
-    b->hash[b->waiting++] = seen_hash_seeded(b->g->c->seed, key, len);
+    b->hash[b->waiting++] = seen_hash_seeded(b->g->control->seed, key, len);
     if (++b->keys > b->room)
         return TOO_SMALL;
     if (b->waiting == BATCH) {
         add_waiting(b);
-        if (word_next(b->g->c->word) != b->number || b->g->stop)
+        if (next_of(b->g->control->live_and_next) != b->number || b->g->stop)
             return GIVEN_UP;
     }
     return 0;
@@ -78,22 +73,20 @@ typedef struct decided {
     } at[CONTROL_SLOTS];
 } decided;
 
-/* Adds the keys being written. What a process that is dead, or did not know the
- * outcome, has left for an hour is decided by now, in the database as in the cache,
- * and leaves its slot with this build. */
+/* Adds the keys being written. A mark that a dead process left, or one that did not
+ * know the outcome, is decided after an hour, in the database as in the cache: its slot
+ * is freed by this build. */
 static void add_in_flight(building *b, decided *d)
 {
-    uint32_t now = (uint32_t)time(NULL);
     for (size_t i = 0; i < CONTROL_SLOTS; i++) {
-        control_slot *s = b->g->c->slot + i;
+        control_slot *s = b->g->control->slot + i;
         uint64_t owner = s->owner;
         if (owner == 0)
             continue;
         b->hash[0] = s->hash;
         b->waiting = 1;
         add_waiting(b);
-        uint32_t since = (uint32_t)owner;
-        if (now > since && now - since > DOUBT_SECONDS && sn_control_is_doubt(owner)) {
+        if (sn_control_age(owner) > DOUBT_SECONDS && sn_control_is_doubt(owner)) {
             d->at[d->n].slot = s;
             d->at[d->n++].owner = owner;
         }
@@ -109,9 +102,10 @@ static void free_decided(decided *d)
 /* Swaps filter NUMBER into use; false if a writer could not add to it meanwhile. */
 static bool publish(control *c, uint32_t number)
 {
-    uint64_t w = c->word;
-    while (word_next(w) == number)
-        if (atomic_compare_exchange_weak(&c->word, &w, word_of(number, 0)))
+    uint64_t w = c->live_and_next;
+    while (next_of(w) == number)
+        if (atomic_compare_exchange_weak(&c->live_and_next, &w,
+                                         live_and_next(number, 0)))
             return true;
     return false;
 }
@@ -119,26 +113,27 @@ static bool publish(control *c, uint32_t number)
 /* Names NUMBER as the filter being built; the one in use is returned. */
 static uint32_t announce(control *c, uint32_t number)
 {
-    uint64_t w = c->word;
-    while (!atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), number)))
+    uint64_t w = c->live_and_next;
+    while (!atomic_compare_exchange_weak(&c->live_and_next, &w,
+                                         live_and_next(live_of(w), number)))
         ;
-    return word_live(w);
+    return live_of(w);
 }
 
 /* Takes NUMBER back, if it still is the one being built. */
 static void withdraw(control *c, uint32_t number)
 {
-    uint64_t w = c->word;
-    while (word_next(w) == number)
-        if (atomic_compare_exchange_weak(&c->word, &w, word_of(word_live(w), 0)))
+    uint64_t w = c->live_and_next;
+    while (next_of(w) == number)
+        if (atomic_compare_exchange_weak(&c->live_and_next, &w,
+                                         live_and_next(live_of(w), 0)))
             return;
 }
 
 /* One try with room for ROOM keys: 0, TOO_SMALL, GIVEN_UP or an error. */
 static int build_once(seen_guard *g, uint64_t room, bool asked)
 {
-    control *c = g->c;
-    char name[4096];
+    control *c = g->control;
     uint32_t number = ++c->last, before;
     uint64_t deleted = c->deleted;
     building b = {.g = g, .number = number, .room = room};
@@ -149,7 +144,7 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
     if (rc < 0)
         goto out;
     before = announce(c, number);
-    /* Who suspends sets the flag, then the word: one of the two is seen. */
+    /* Suspending sets the flag, then the word: we see one of the two. */
     rc = c->suspended && !asked ? GIVEN_UP : 0;
     if (rc == 0) {
         add_in_flight(&b, d);
@@ -165,14 +160,12 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
     }
     c->built = b.keys;
     c->added = 0;
-    c->deleted -= deleted; /* who went during the scan may be in the new one */
+    c->deleted -= deleted; /* keys deleted during the scan may be in the new filter */
     c->capacity = room;
     free_decided(d);
-    number = before; /* the file to go */
+    number = before; /* whose file is removed */
 out:
-    sn_gate_name(&g->gate, number, name, sizeof name);
-    if (number)
-        unlink(name);
+    sn_mapped_remove(&g->filters, number);
     free(d);
     return rc;
 }
@@ -180,26 +173,28 @@ out:
 /* Files of builders that died. Only the holder of the lock makes new ones. */
 static void sweep(seen_guard *g)
 {
-    uint64_t w = g->c->word;
-    while (word_next(w) &&
-           !atomic_compare_exchange_weak(&g->c->word, &w, word_of(word_live(w), 0)))
+    uint64_t w = g->control->live_and_next;
+    while (next_of(w) && !atomic_compare_exchange_weak(&g->control->live_and_next, &w,
+                                                       live_and_next(live_of(w), 0)))
         ;
-    uint32_t last = g->c->last, live = word_live(w);
-    char name[4096];
+    uint32_t last = g->control->last, live = live_of(w);
     for (uint32_t n = last > 64 ? last - 64 : 1; n <= last; n++)
-        if (n != live) {
-            sn_gate_name(&g->gate, n, name, sizeof name);
-            unlink(name);
-        }
+        if (n != live)
+            sn_mapped_remove(&g->filters, n);
 }
 
-/* ASKED: by the user, not by the thread. */
+/* ASKED: by the caller, not by the background thread. */
 static int build(seen_guard *g, bool asked)
 {
-    control *c = g->c;
+    control *c = g->control;
     if (!sn_guard_is_ours(g))
-        return sn_guard_fail(SEEN_EMISMATCH, "%s now belongs to another database (tag)",
-                             g->config.path);
+        return sn_guard_fail(SEEN_EMISMATCH, "%s %s", g->config.path,
+                             g->file.gone ? "was deleted while in use: close the guard "
+                                            "and open it again"
+                                          : "now belongs to another database");
+    int64_t quiet = sn_control_quiet_ms(c);
+    if (quiet > 0)
+        usleep((useconds_t)quiet * 1000);
     if (asked)
         c->suspended = 0;
     int lock = sn_control_lock_build(g->config.path), rc;
@@ -214,14 +209,14 @@ static int build(seen_guard *g, bool asked)
         room *= 4;
     sn_control_unlock(lock);
     if (rc == 0) {
-        g->n.builds++;
+        g->count.builds++;
         return 1;
     }
     if (rc > 0)
         rc = sn_guard_fail(SEEN_EIO,
                            "given up: a writer could not add to the new filter, "
                            "or the guard is suspended or closed");
-    g->n.build_errors++;
+    g->count.build_errors++;
     return rc;
 }
 
@@ -232,18 +227,19 @@ int seen_guard_build(seen_guard *g)
 
 void seen_guard_suspend(seen_guard *g)
 {
-    g->c->suspended = 1;
-    g->c->word = 0; /* a build under way is given up too: it may have missed keys */
+    g->control->suspended = 1;
+    /* A build under way is given up too: it may have missed keys. */
+    g->control->live_and_next = 0;
 }
 
 /* ---- in the background ----------------------------------------------------------- */
 
-static bool due(const seen_guard *g)
+static bool due(seen_guard *g)
 {
-    const control *c = g->c;
+    const control *c = g->control;
     if (!sn_guard_is_ours(g))
         return false;
-    if (word_live(c->word) == 0)
+    if (live_of(c->live_and_next) == 0)
         return !c->suspended;
     uint64_t keys = c->built + c->added;
     return keys > c->capacity ||
@@ -261,14 +257,7 @@ static void *background(void *arg)
             int rc = build(g, false);
             pause = rc > 0 ? 100 : rc == 0 ? 500 : pause < 30000 ? pause * 2 : 30000;
         }
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        t.tv_sec += pause / 1000;
-        t.tv_nsec += (long)(pause % 1000) * 1000000;
-        if (t.tv_nsec >= 1000000000) {
-            t.tv_nsec -= 1000000000;
-            t.tv_sec++;
-        }
+        struct timespec t = sn_guard_deadline(pause);
         pthread_mutex_lock(&g->wake_lock);
         if (!g->stop)
             pthread_cond_timedwait(&g->wake, &g->wake_lock, &t);

@@ -1,9 +1,9 @@
 /* seen_guard.h - filter, cache, database: no query for what does not exist.
  *
- * A guard stands before a database table with keys and values. A key that was never
- * inserted is refused by a filter in shared memory, without a query and without a
- * trace in the cache; repeated misses of what the filter lets through (its errors,
- * deleted keys) are remembered in the cache for seconds; many readers of one missing
+ * A guard stands in front of a database table with keys and values. A key that was
+ * never inserted is refused by a filter in shared memory, without a query and without a
+ * trace in the cache. Keys that the filter lets through in vain (its false positives,
+ * deleted keys) are remembered in the cache for seconds. Many readers of one missing
  * entry cost one query.
  *
  *     seen_guard_db db;
@@ -22,11 +22,12 @@
  * The one promise: **a key that is in the database is never refused**, at any moment,
  * whichever process is killed, as long as every insert goes through a guard on this
  * machine with the same .path. Whenever the guard cannot know, it asks the database
- * (it "stands open"), and its statistics say so.
+ * (it fails open), and its statistics say so.
  *
- * A guard may be used by many threads, and by many processes that open the same
- * .path; open it after fork. Keys are bytes: the database must not call two keys
- * equal that differ ("042" and "42" in an integer column).
+ * A guard may be used by many threads, and by many processes that open the same .path.
+ * It survives a fork: the child makes its own connections, and has no background
+ * thread. All processes run as one user. Keys are bytes: the database must not call two
+ * keys equal that differ ("042" and "42" in an integer column).
  */
 #ifndef SEEN_GUARD_H
 #define SEEN_GUARD_H
@@ -49,12 +50,17 @@ typedef struct seen_guard_bytes {
     size_t len;
 } seen_guard_bytes;
 
-/* A write whose fate is not known: the connection broke while it was committed. */
-#define SEEN_GUARD_DOUBT (-100)
+/* Codes of the guard, beside those of enum seen_code. */
+#define SEEN_GUARD_DOUBT                                                               \
+    (-100)                        /* a write whose outcome is unknown: the connection  \
+                                     broke while it was committed */
+#define SEEN_GUARD_CROWDED (-101) /* no connection became free in time */
+#define SEEN_GUARD_TIMEOUT (-102) /* the database did not answer in time */
 
 /* ---- the database ---------------------------------------------------------------- */
 
-/* Calls may come from many threads at once. Errors are negative (enum seen_code). */
+/* Calls may come from many threads at once. Errors are negative: enum seen_code, or one
+ * of the three above. */
 typedef struct seen_guard_db {
     void *ctx;
     /* 1 and *VALUE (from malloc), or 0: there is no such key. */
@@ -70,6 +76,9 @@ typedef struct seen_guard_db {
     int (*scan)(void *ctx, int (*each)(void *arg, const void *key, size_t len),
                 void *arg);
     void (*close)(void *ctx); /* by seen_guard_close; NULL: nothing to do */
+    /* Names the database and the set of keys that SCAN returns, so that a filter of
+     * another database is never used; valid until close. NULL: not known. */
+    const char *identity;
 } seen_guard_db;
 
 /* Statements for the adapters. The key is parameter 1, the value 2: ?1 and ?2 in
@@ -78,12 +87,14 @@ typedef struct seen_guard_db {
  * there (ON CONFLICT DO NOTHING). */
 typedef struct seen_guard_sql {
     const char *get, *insert, *erase, *scan;
-    bool binary; /* keys and values are bytea or BLOB; otherwise text */
+    bool binary;       /* keys and values are bytea or BLOB; otherwise text */
+    unsigned wait_ms;  /* for a free connection; 0: 5000 */
+    unsigned query_ms; /* for one statement other than SCAN; 0: 5000 */
 } seen_guard_sql;
 
-/* Adapters; CONNECTIONS (0: 8) are opened as needed. SEEN_EIO, and seen_guard_reason().
- * A library that was built without libpq or sqlite3 refuses with that sentence. The
- * SQLite database should be in WAL mode, or writers will wait while a filter is built. */
+/* Adapters; CONNECTIONS (0: 8) are opened as needed. SEEN_EIO, and seen_guard_reason();
+ * so does a library that was built without libpq or sqlite3. The SQLite database should
+ * be in WAL mode, or writers wait while a filter is built. */
 SEEN_GUARD_API int seen_guard_postgres(const char *conninfo, const seen_guard_sql *sql,
                                        unsigned connections, seen_guard_db *out);
 SEEN_GUARD_API int seen_guard_sqlite(const char *path, const seen_guard_sql *sql,
@@ -128,14 +139,16 @@ SEEN_GUARD_API int seen_guard_redis(const char *host, int port, const char *pref
 enum {
     SEEN_GUARD_BACKGROUND = 1, /* a thread builds the filter when it is due */
     SEEN_GUARD_NO_FILTER = 2,  /* ask no filter, for comparison (inserts still add) */
-    SEEN_GUARD_NO_MARKERS = 4  /* do not remember absent keys in the cache */
+    SEEN_GUARD_NO_MARKERS = 4, /* do not remember absent keys in the cache */
+    SEEN_GUARD_FLAGS = 7       /* all of them; others are refused */
 };
 
 typedef struct seen_guard_config {
-    const char *path; /* of the shared control file; filters lie at PATH.N */
-    const char *tag;  /* names the database: other tag, other filter; may be NULL */
-    uint64_t keys;    /* expected; the filter grows when it is built anew. 0: 100000 */
-    double error;     /* of the filter when full; 0: 0.01 */
+    const char *path; /* of the shared control file; filters are at PATH.N. Both are
+                         made with mode 0600 and hold the secret seed of the hash */
+    const char *tag; /* a name beside .db.identity: other name, other filter; or NULL */
+    uint64_t keys;   /* expected; the filter grows when it is rebuilt. 0: 100000 */
+    double error;    /* of the filter when full; 0: 0.01 */
     seen_guard_db db;
     seen_guard_cache cache; /* all zero: none */
     unsigned flags;
@@ -144,36 +157,41 @@ typedef struct seen_guard_config {
     unsigned lease_ms;      /* how long one reader may take to fill; 0: 2000 */
     unsigned wait_ms;       /* how long others wait for it; 0: 1000 */
     double worn;            /* deleted share at which a new filter is due; 0: 0.3 */
-    uint64_t reserved[4];
+    uint64_t reserved[4];   /* 0 */
 } seen_guard_config;
 
 typedef struct seen_guard seen_guard;
 
-/* Opens the guard at config->path, made if missing. It stands open until a filter has
- * been built: by the background thread, or by seen_guard_build(). */
+/* Opens the guard at config->path, made if missing. It fails open until a filter has
+ * been built: by the background thread, or by seen_guard_build(). SEEN_EINVAL for a
+ * field out of range, an unknown flag or a reserved field that is not 0; SEEN_EIO if
+ * PATH cannot be made, belongs to somebody else or may be read by others; SEEN_EFORMAT
+ * if it is another kind of file; SEEN_ENOMEM. */
 SEEN_GUARD_API int seen_guard_open(const seen_guard_config *config, seen_guard **out);
 SEEN_GUARD_API void seen_guard_close(seen_guard *g); /* closes the adapters too */
 
-/* 1 and *VALUE, 0 if there is no such key, SEEN_EIO if the database could not be
- * asked. VALUE may be NULL. */
+/* 1 and *VALUE, 0 if there is no such key, SEEN_EIO, SEEN_GUARD_CROWDED or
+ * SEEN_GUARD_TIMEOUT if the database could not be asked. VALUE may be NULL. */
 SEEN_GUARD_API int seen_guard_get(seen_guard *g, const void *key, size_t len,
                                   seen_guard_bytes *value);
 
-/* One insert or delete through the adapter; results as there. */
+/* One insert or delete through the adapter; results as there. SEEN_EFULL if too many
+ * keys are being written at once. */
 SEEN_GUARD_API int seen_guard_insert(seen_guard *g, const void *key, size_t len,
                                      const void *value, size_t vlen);
 SEEN_GUARD_API int seen_guard_erase(seen_guard *g, const void *key, size_t len);
 
 /* For writes of your own, in any transaction: begin **before the commit** with all its
  * keys (inserted, changed or deleted ones; at most SEEN_GUARD_BATCH), commit, then end
- * with what became of it. A process that dies between leaves its keys marked: they
- * are in every filter and asked in the database from then on. */
+ * with the outcome. A process that dies in between leaves its keys marked: from then on
+ * they are in every filter and asked in the database. SEEN_ETOOBIG, SEEN_EFULL,
+ * SEEN_ENOMEM; SEEN_EIO if .path was deleted: then do not commit. */
 #define SEEN_GUARD_BATCH 16384
 enum { SEEN_GUARD_COMMITTED, SEEN_GUARD_ABORTED, SEEN_GUARD_UNKNOWN };
 typedef struct seen_guard_write seen_guard_write;
 SEEN_GUARD_API int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n,
                                     seen_guard_write **out);
-/* DELETED of the keys are gone. W is freed. */
+/* DELETED of the keys no longer exist. W is freed. */
 SEEN_GUARD_API void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted);
 
 /* Builds a new filter from the table, while reads and writes go on, and publishes it
@@ -181,15 +199,15 @@ SEEN_GUARD_API void seen_guard_end(seen_guard_write *w, int outcome, uint64_t de
  * (the filter in use then stays). */
 SEEN_GUARD_API int seen_guard_build(seen_guard *g);
 
-/* Stands open, in all processes, until the next seen_guard_build: to be called before
- * keys are inserted past the guard (a restored dump, psql). */
+/* Fails open, in all processes, until the next seen_guard_build. Call it before keys
+ * are inserted past the guard (a restored dump, psql). */
 SEEN_GUARD_API void seen_guard_suspend(seen_guard *g);
 
 typedef struct seen_guard_stats {
     /* Of this process: */
     uint64_t gets;       /* questions */
     uint64_t refused;    /* answered by the filter: absent */
-    uint64_t open;       /* passed because there was no filter to ask */
+    uint64_t open;       /* failed open: there was no filter to ask */
     uint64_t hits;       /* answered by the cache: values */
     uint64_t markers;    /* answered by the cache: absent */
     uint64_t joined;     /* answered by another caller's query */
@@ -197,11 +215,14 @@ typedef struct seen_guard_stats {
     uint64_t misses;     /* of which the key was not there */
     uint64_t past_cache; /* of which the key was being written, so no cache */
     uint64_t cache_errors, db_errors;
-    uint64_t writes, doubts; /* doubts: writes of unknown outcome */
+    uint64_t crowded, timeouts; /* of which: no free connection, no answer in time */
+    uint64_t writes, doubts;    /* doubts: writes of unknown outcome */
     uint64_t builds, build_errors;
     /* Of the filter all share: */
-    const char *state;   /* "enforcing", or why not: "loading", "stale", "lost",
-                            "suspended", "foreign" (another tag) */
+    const char *state;   /* "enforcing", or why not: "loading", "stale" (of another boot
+                            or database), "lost", "suspended", "foreign" (.path now
+                            belongs to another database), "deleted" (.path is gone:
+                            close the guard and open it again) */
     uint32_t generation; /* of the filter in use; 0: none */
     uint64_t keys;       /* in it when built, and added since */
     uint64_t deleted;    /* since its build began */

@@ -5,7 +5,7 @@
  * 50,000 rows, 60,000 requests, 70% of them for ids that do not exist and hardly
  * repeat, as a crawler or an attacker sends them. A redis-server of its own is the
  * cache; the database is SQLite, or PostgreSQL if asked for. */
-#include "guard/servers.h"
+#include "guard/test_servers.h"
 #include "seen_guard.h"
 
 #include <hiredis/hiredis.h>

@@ -14,7 +14,7 @@ PC_REQUIRES_seen_leveldb = seen
 PC_LIBS_seen_leveldb = -lleveldb
 LEVELDB_TESTS := $(patsubst %.c,$(BUILD)/%.t,$(wildcard tests/leveldb/*.c))
 TESTS += $(LEVELDB_TESTS)
-BENCHES += $(BUILD)/bench/leveldb/reads
+BENCHES += $(BUILD)/bench/leveldb/reads_per_absent_key
 
 CONFIG_leveldb := $(LEVELDB_OBJ)
 $(LIBSEEN_LEVELDB): $(LEVELDB_OBJ) $(BUILD)/config/leveldb
@@ -25,10 +25,10 @@ $(LIBSEEN_LEVELDB): $(LEVELDB_OBJ) $(BUILD)/config/leveldb
 # LevelDB's mapping of tables be turned off, and mapped tables are read unseen. The
 # libraries under it are named as libleveldb-dev brings them, which is without g++.
 LEVELDB_STATIC = $(LIBSEEN_LEVELDB) $(LIBSEEN) -l:libleveldb.a -l:libsnappy.so.1 -l:libstdc++.so.6 $(LIB_LIBS)
-$(BUILD)/tests/leveldb/%.t: tests/leveldb/%.c tests/leveldb/reads.h tests/tap.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
+$(BUILD)/tests/leveldb/%.t: tests/leveldb/%.c tests/leveldb/counted_reads.h tests/tap.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iplugins/leveldb -Itests -o $@ $< $(LDFLAGS) $(LEVELDB_STATIC)
-$(BUILD)/bench/leveldb/%: bench/leveldb/%.c tests/leveldb/reads.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
+$(BUILD)/bench/leveldb/%: bench/leveldb/%.c tests/leveldb/counted_reads.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iplugins/leveldb -Itests -o $@ $< $(LDFLAGS) $(LEVELDB_STATIC)
 $(BUILD)/examples/leveldb_absent: examples/leveldb_absent.c $(LIBSEEN_LEVELDB) $(LIBSEEN)

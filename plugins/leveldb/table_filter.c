@@ -1,4 +1,4 @@
-/* table_filter.c - see table_filter.h: a linear system over bits, solved per block.
+/* table_filter.c - builds and asks the filter of one block: a linear system over bits.
  *
  * Each hash becomes an equation: a run of up to 64 words starting at some word, a
  * mask that says which of them are summed, and the sum. With 64 words or fewer the

@@ -1,4 +1,5 @@
-/* exact_list.c - see exact_list.h: binary search over bytes, not over line numbers. */
+/* exact_list.c - maps a sorted text file and searches it by bisection over bytes: no
+ * table of line starts is needed. */
 #include "exact_list.h"
 
 #include <errno.h>

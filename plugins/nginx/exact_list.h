@@ -1,8 +1,8 @@
-/* exact_list.h - a sorted text file as a set of lines: the word behind "maybe".
+/* exact_list.h - a sorted text file as an exact set of lines, asked after "maybe".
  *
  * Mapped, not read: asking costs the pages of one binary search. The lines must be in
- * byte order (LC_ALL=C sort -u); opening walks through them once to make sure,
- * because in an unsorted list a key would be missed without a sign. */
+ * byte order (LC_ALL=C sort -u). Opening reads them once to make sure, because an
+ * unsorted list would miss keys silently. */
 #ifndef EXACT_LIST_H
 #define EXACT_LIST_H
 #include <stdbool.h>
@@ -17,6 +17,6 @@ typedef struct exact_list {
 int exact_list_open(exact_list *l, const char *path, char *why, size_t why_len);
 void exact_list_close(exact_list *l);
 
-/* Whether KEY is a line of the list. A key with a line end in it is in no list. */
+/* Whether KEY is a line of the list. A key with a newline is in no list. */
 bool exact_list_has(const exact_list *l, const void *key, size_t len);
 #endif

@@ -1,4 +1,4 @@
-/* watched.c - see watched.h. */
+/* watched.c - notices by stat(2) that a file was replaced, and opens the new one. */
 #include "watched.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* A missing file is a state like others: all zero, so that it is told once. */
+/* A missing file is a state like any other, all zero, so that it is reported once. */
 static void look_at(const char *path, struct stat *st)
 {
     if (!path || stat(path, st) < 0)

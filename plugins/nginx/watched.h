@@ -15,7 +15,7 @@ typedef struct watched {
     const char *path;    /* of the filter */
     const char *list;    /* of the exact list; NULL: none */
     const char *format;  /* of another system's filter; NULL: our own */
-    bool verify;         /* check every sum of a new file */
+    bool verify;         /* check every checksum of a new file */
     bool load;           /* copy it into memory instead of mapping it */
     seen_filter *filter; /* NULL: nothing to ask */
     exact_list lines;

@@ -1,4 +1,4 @@
-/* table_filter.c - the small filters by themselves: sizes, errors, hostile bytes. */
+/* table_filter_promises.c - the small filters by themselves: sizes, errors, damage. */
 #include "table_filter.h"
 #include "tap.h"
 

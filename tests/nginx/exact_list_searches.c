@@ -1,4 +1,4 @@
-/* exact_list.c - the sorted list by itself, against a plain search. */
+/* exact_list_searches.c - the sorted list by itself, against a plain search. */
 #include "exact_list.h"
 #include "tap.h"
 

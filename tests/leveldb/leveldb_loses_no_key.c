@@ -1,6 +1,6 @@
-/* database.c - the policies in a real database: what absent and present keys cost,
+/* leveldb_loses_no_key.c - the policies in a real database: what absent and present keys cost,
  * and that no key is ever lost. */
-#include "reads.h"
+#include "counted_reads.h"
 #include "seen_leveldb.h"
 #include "tap.h"
 

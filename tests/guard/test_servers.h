@@ -1,6 +1,7 @@
-/* servers.h - a Redis and a PostgreSQL of one's own, for one test, in one folder. */
-#ifndef SERVERS_H
-#define SERVERS_H
+/* test_servers.h - starts a Redis and a PostgreSQL for one test, in a folder of their
+ * own, and stops them. */
+#ifndef TEST_SERVERS_H
+#define TEST_SERVERS_H
 #include "seen.h"
 
 #include <arpa/inet.h>
@@ -29,7 +30,7 @@ __attribute__((unused)) static bool have_program(const char *name)
     return system(cmd) == 0;
 }
 
-static void servers_begin(void)
+__attribute__((unused)) static void servers_begin(void)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(servers_dir, sizeof servers_dir, "%s/seen-guard.XXXXXX",
@@ -52,7 +53,7 @@ static bool reach(int port)
 }
 
 /* One try: false if the server has ended, as it does when its port is taken. */
-static bool redis_try(const char *save)
+__attribute__((unused)) static bool redis_try(const char *save)
 {
     char port[16];
     snprintf(port, sizeof port, "%d", redis_port);
@@ -104,7 +105,7 @@ __attribute__((unused)) static void redis_kill(int sig)
 }
 
 /* Runs a program of PostgreSQL, not as root, which it refuses. */
-static int pg(const char *fmt, const char *arg)
+__attribute__((unused)) static int pg(const char *fmt, const char *arg)
 {
     char cmd[2000], rest[800];
     snprintf(rest, sizeof rest, fmt, arg);
@@ -157,7 +158,7 @@ __attribute__((unused)) static pid_t pg_pid(void)
     return pid;
 }
 
-static void servers_end(void)
+__attribute__((unused)) static void servers_end(void)
 {
     char rm[300];
     redis_kill(SIGKILL);

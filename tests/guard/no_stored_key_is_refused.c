@@ -1,11 +1,11 @@
-/* storm.c - writers, readers, deleters and builders on real servers, and somebody who
- * kills them all: a key that is in the database is never refused.
+/* no_stored_key_is_refused.c - writers, readers, deleters and builders on real servers,
+ * all of them killed again and again: a key in the database is never refused.
  *
  * A reader looks into the database by itself, asks the guard, and where the guard says
  * "absent" looks again: if the same version of the row was there before and after, it
  * was there all the time, and the guard has refused it. Every row ever written has a
  * version of its own. */
-#include "guard/servers.h"
+#include "guard/test_servers.h"
 #include "seen_guard.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# guard.t - a real nginx with the module: rules, failures, replaced files, odd keys.
+# rules_hold_in_nginx.t - a real nginx with the module: rules, failures, replaced files, odd keys.
 use strict;
 use warnings;
 use Test::More;

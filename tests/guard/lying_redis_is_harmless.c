@@ -1,5 +1,5 @@
-/* forged_cache.c - a Redis that lies to the guard's cache: an error, never a crash, a
- * signal, or an answer made of nothing. */
+/* lying_redis_is_harmless.c - a Redis that lies to the cache is an error, never a
+ * crash, a signal, or an answer made of nothing. */
 #include "seen.h"
 #include "seen_guard.h"
 #include "tap.h"

@@ -1,5 +1,6 @@
-/* flight.c - see flight.h. */
-#include "flight.h"
+/* single_flight.c - fetches under way, found by key, each with the threads that share
+ * it. */
+#include "single_flight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +11,53 @@ struct flight {
     size_t len;
     unsigned users;             /* threads that hold a pointer to this */
     uint64_t started, finished; /* numbers of fetches, the last of each */
+    flight_writes writes;       /* when the last one started */
     int rc;                     /* of fetch number `finished` */
     seen_guard_bytes value;
     pthread_cond_t ended;
     char key[];
 };
 
-void sn_flights_init(flights *fs)
+static void locks_init(single_flight *sf)
 {
     for (int i = 0; i < FLIGHT_BUCKETS; i++) {
-        pthread_mutex_init(&fs->bucket[i].lock, NULL);
-        fs->bucket[i].first = NULL;
+        pthread_mutex_init(&sf->bucket[i].lock, NULL);
+        sf->bucket[i].first = NULL;
     }
 }
 
-void sn_flights_destroy(flights *fs)
+static void fork_lock(void *ctx)
 {
+    single_flight *sf = ctx;
     for (int i = 0; i < FLIGHT_BUCKETS; i++)
-        pthread_mutex_destroy(&fs->bucket[i].lock);
+        pthread_mutex_lock(&sf->bucket[i].lock);
+}
+
+static void fork_unlock(void *ctx)
+{
+    single_flight *sf = ctx;
+    for (int i = 0; i < FLIGHT_BUCKETS; i++)
+        pthread_mutex_unlock(&sf->bucket[i].lock);
+}
+
+/* The fetches of the parent's threads are not ours to wait for. */
+static void fork_child(void *ctx)
+{
+    locks_init(ctx);
+}
+
+void sn_flight_init(single_flight *sf)
+{
+    locks_init(sf);
+    sf->fork = (fork_watch){sf, fork_lock, fork_unlock, fork_child};
+    sn_fork_watch(&sf->fork);
+}
+
+void sn_flight_destroy(single_flight *sf)
+{
+    sn_fork_unwatch(&sf->fork);
+    for (int i = 0; i < FLIGHT_BUCKETS; i++)
+        pthread_mutex_destroy(&sf->bucket[i].lock);
 }
 
 static flight *find_or_make(struct flight_bucket *b, uint64_t hash, const void *key,
@@ -75,11 +105,19 @@ static int share(const flight *f, seen_guard_bytes *value)
     return 1;
 }
 
-int sn_flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
-                     flight_fetch *fetch, void *ctx, seen_guard_bytes *value,
-                     bool *joined)
+/* Whether the fetch under way, if there is one, sees every row that was committed
+ * before NOW. */
+static bool sees_all(const flight *f, flight_writes now)
 {
-    struct flight_bucket *b = fs->bucket + hash % FLIGHT_BUCKETS;
+    return f->started != f->finished && f->writes.none && now.none &&
+           f->writes.begun == now.begun;
+}
+
+int sn_flight_fetch(single_flight *sf, uint64_t hash, const void *key, size_t len,
+                    flight_writes now, flight_fetch *fetch, void *ctx,
+                    seen_guard_bytes *value, bool *joined)
+{
+    struct flight_bucket *b = sf->bucket + hash % FLIGHT_BUCKETS;
     *joined = false;
     pthread_mutex_lock(&b->lock);
     flight *f = find_or_make(b, hash, key, len);
@@ -88,7 +126,8 @@ int sn_flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
         return fetch(ctx, key, len, value);
     }
     f->users++;
-    uint64_t wanted = f->started + 1; /* the first fetch that begins after now */
+    /* The one under way, or the first that starts after now. */
+    uint64_t wanted = sees_all(f, now) ? f->started : f->started + 1;
     while (f->finished < wanted && f->started != f->finished)
         pthread_cond_wait(&f->ended, &b->lock);
     int rc;
@@ -97,6 +136,7 @@ int sn_flights_fetch(flights *fs, uint64_t hash, const void *key, size_t len,
         rc = share(f, value);
     } else {
         f->started++;
+        f->writes = now; /* read before the fetch starts: the cautious side */
         pthread_mutex_unlock(&b->lock);
         seen_guard_bytes got = {NULL, 0};
         rc = fetch(ctx, key, len, &got);

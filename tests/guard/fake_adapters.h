@@ -1,7 +1,7 @@
-/* toys.h - a database and a cache in a few lines, with hooks, so that tests can stop
- * the world between any two steps. */
-#ifndef TOYS_H
-#define TOYS_H
+/* fake_adapters.h - a database and a cache in memory, with hooks, so that tests can
+ * stop the world between any two steps. */
+#ifndef FAKE_ADAPTERS_H
+#define FAKE_ADAPTERS_H
 #include "seen_guard.h"
 
 #include <pthread.h>
@@ -13,33 +13,33 @@
 
 /* ---- a table of small numbers as keys; the value is "v" and the number ---- */
 
-enum { TOY_ROWS = 20000 };
-typedef struct toy_db {
+enum { FAKE_ROWS = 20000 };
+typedef struct fake_db {
     pthread_mutex_t lock;
-    _Atomic bool row[TOY_ROWS];
+    _Atomic bool row[FAKE_ROWS];
     _Atomic int queries, running, most_running;
     int fail;                        /* the code that every call returns, 0: works */
     void (*in_get)(void *);          /* called after the row was looked up */
     void (*in_scan)(void *, long n); /* called at the n-th key of a scan, from 0 */
     void *arg;
-} toy_db;
+} fake_db;
 
-static long toy_number(const void *key, size_t len)
+static long fake_number(const void *key, size_t len)
 {
     char text[32];
     snprintf(text, sizeof text, "%.*s", (int)(len < 31 ? len : 31), (const char *)key);
     long n = atol(text);
-    return n >= 0 && n < TOY_ROWS ? n : 0;
+    return n >= 0 && n < FAKE_ROWS ? n : 0;
 }
 
-static int toy_get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
+static int fake_get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
 {
-    toy_db *t = ctx;
+    fake_db *t = ctx;
     int now = ++t->running;
     if (now > t->most_running)
         t->most_running = now;
     t->queries++;
-    bool there = t->row[toy_number(key, len)];
+    bool there = t->row[fake_number(key, len)];
     if (t->in_get)
         t->in_get(t->arg);
     t->running--;
@@ -54,38 +54,38 @@ static int toy_get(void *ctx, const void *key, size_t len, seen_guard_bytes *val
     return 1;
 }
 
-static int toy_insert(void *ctx, const void *key, size_t len, const void *v,
-                      size_t vlen)
+static int fake_insert(void *ctx, const void *key, size_t len, const void *v,
+                       size_t vlen)
 {
-    toy_db *t = ctx;
+    fake_db *t = ctx;
     (void)v;
     (void)vlen;
     if (t->fail)
         return t->fail;
-    bool was = t->row[toy_number(key, len)];
-    t->row[toy_number(key, len)] = true;
+    bool was = t->row[fake_number(key, len)];
+    t->row[fake_number(key, len)] = true;
     return !was;
 }
 
-static int toy_erase(void *ctx, const void *key, size_t len)
+static int fake_erase(void *ctx, const void *key, size_t len)
 {
-    toy_db *t = ctx;
+    fake_db *t = ctx;
     if (t->fail)
         return t->fail;
-    bool was = t->row[toy_number(key, len)];
-    t->row[toy_number(key, len)] = false;
+    bool was = t->row[fake_number(key, len)];
+    t->row[fake_number(key, len)] = false;
     return was;
 }
 
-static int toy_scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
+static int fake_scan(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
 {
-    toy_db *t = ctx;
-    static bool seen[TOY_ROWS];
+    fake_db *t = ctx;
+    static bool seen[FAKE_ROWS];
     long n = 0;
     int rc = t->fail;
-    for (long i = 0; i < TOY_ROWS; i++)
+    for (long i = 0; i < FAKE_ROWS; i++)
         seen[i] = t->row[i]; /* the snapshot */
-    for (long i = 0; i < TOY_ROWS && rc == 0; i++) {
+    for (long i = 0; i < FAKE_ROWS && rc == 0; i++) {
         if (!seen[i])
             continue;
         if (t->in_scan)
@@ -97,30 +97,31 @@ static int toy_scan(void *ctx, int (*each)(void *, const void *, size_t), void *
     return rc;
 }
 
-static seen_guard_db toy_adapter(toy_db *t)
+static seen_guard_db fake_adapter(fake_db *t)
 {
-    return (seen_guard_db){t, toy_get, toy_insert, toy_erase, toy_scan, NULL};
+    return (seen_guard_db){t, fake_get, fake_insert, fake_erase, fake_scan, NULL};
 }
 
 /* ---- a cache with a hundred entries ---- */
 
-enum { TOY_ENTRIES = 100 };
-typedef struct toy_cache {
+enum { FAKE_ENTRIES = 100 };
+typedef struct fake_cache {
     pthread_mutex_t lock;
-    struct toy_entry {
+    struct fake_entry {
         char key[80];
         char text[64]; /* as in Redis: V..., N, L... */
-    } entry[TOY_ENTRIES];
+    } entry[FAKE_ENTRIES];
     int fail;
     uint64_t server;
     _Atomic int drops;
-} toy_cache;
+} fake_cache;
 
-static struct toy_entry *toy_entry(toy_cache *c, const void *key, size_t len, bool make)
+static struct fake_entry *fake_entry(fake_cache *c, const void *key, size_t len,
+                                     bool make)
 {
-    struct toy_entry *empty = NULL;
-    for (int i = 0; i < TOY_ENTRIES; i++) {
-        struct toy_entry *e = c->entry + i;
+    struct fake_entry *empty = NULL;
+    for (int i = 0; i < FAKE_ENTRIES; i++) {
+        struct fake_entry *e = c->entry + i;
         if (e->text[0] && strlen(e->key) == len && memcmp(e->key, key, len) == 0)
             return e;
         if (!e->text[0])
@@ -132,28 +133,28 @@ static struct toy_entry *toy_entry(toy_cache *c, const void *key, size_t len, bo
     return empty;
 }
 
-static void toy_lease(char *text, uint64_t token)
+static void fake_lease(char *text, uint64_t token)
 {
     snprintf(text, 40, "L%016llx", (unsigned long long)token);
 }
 
-static int toy_cache_get(void *ctx, const void *key, size_t len, uint64_t token,
-                         unsigned lease_ms, seen_guard_bytes *value, uint64_t *server)
+static int fake_cache_get(void *ctx, const void *key, size_t len, uint64_t token,
+                          unsigned lease_ms, seen_guard_bytes *value, uint64_t *server)
 {
-    toy_cache *c = ctx;
+    fake_cache *c = ctx;
     (void)lease_ms;
     *server = c->server;
     if (c->fail)
         return c->fail;
     pthread_mutex_lock(&c->lock);
-    struct toy_entry *e = toy_entry(c, key, len, true);
+    struct fake_entry *e = fake_entry(c, key, len, true);
     int rc = !e                ? SEEN_EIO
              : !e->text[0]     ? SEEN_GUARD_LEASED
              : *e->text == 'V' ? SEEN_GUARD_HIT
              : *e->text == 'N' ? SEEN_GUARD_MARKER
                                : SEEN_GUARD_BUSY;
     if (rc == SEEN_GUARD_LEASED)
-        toy_lease(e->text, token);
+        fake_lease(e->text, token);
     if (rc == SEEN_GUARD_HIT) {
         value->data = strdup(e->text + 1);
         value->len = strlen(e->text + 1);
@@ -162,16 +163,16 @@ static int toy_cache_get(void *ctx, const void *key, size_t len, uint64_t token,
     return rc;
 }
 
-static int toy_cache_set(toy_cache *c, const void *key, size_t len, uint64_t token,
-                         const char *text)
+static int fake_cache_set(fake_cache *c, const void *key, size_t len, uint64_t token,
+                          const char *text)
 {
     char lease[40];
     int rc = c->fail;
     if (rc)
         return rc;
-    toy_lease(lease, token);
+    fake_lease(lease, token);
     pthread_mutex_lock(&c->lock);
-    struct toy_entry *e = toy_entry(c, key, len, false);
+    struct fake_entry *e = fake_entry(c, key, len, false);
     if (e && strcmp(e->text, lease) == 0) {
         snprintf(e->text, sizeof e->text, "%s", text);
         rc = 1;
@@ -180,39 +181,39 @@ static int toy_cache_set(toy_cache *c, const void *key, size_t len, uint64_t tok
     return rc;
 }
 
-static int toy_cache_fill(void *ctx, const void *key, size_t len, uint64_t token,
-                          const seen_guard_bytes *value, unsigned ttl_ms)
+static int fake_cache_fill(void *ctx, const void *key, size_t len, uint64_t token,
+                           const seen_guard_bytes *value, unsigned ttl_ms)
 {
     char text[64] = "N";
     (void)ttl_ms;
     if (value)
         snprintf(text, sizeof text, "V%.*s", (int)value->len,
                  (const char *)value->data);
-    return toy_cache_set(ctx, key, len, token, text);
+    return fake_cache_set(ctx, key, len, token, text);
 }
 
-static int toy_cache_release(void *ctx, const void *key, size_t len, uint64_t token)
+static int fake_cache_release(void *ctx, const void *key, size_t len, uint64_t token)
 {
-    return toy_cache_set(ctx, key, len, token, "");
+    return fake_cache_set(ctx, key, len, token, "");
 }
 
-static int toy_cache_drop(void *ctx, const void *key, size_t len)
+static int fake_cache_drop(void *ctx, const void *key, size_t len)
 {
-    toy_cache *c = ctx;
+    fake_cache *c = ctx;
     c->drops++;
     if (c->fail)
         return c->fail;
     pthread_mutex_lock(&c->lock);
-    struct toy_entry *e = toy_entry(c, key, len, false);
+    struct fake_entry *e = fake_entry(c, key, len, false);
     if (e)
         e->text[0] = 0;
     pthread_mutex_unlock(&c->lock);
     return 0;
 }
 
-static seen_guard_cache toy_cache_adapter(toy_cache *c)
+__attribute__((unused)) static seen_guard_cache fake_cache_adapter(fake_cache *c)
 {
     return (seen_guard_cache){
-        c, toy_cache_get, toy_cache_fill, toy_cache_release, toy_cache_drop, NULL};
+        c, fake_cache_get, fake_cache_fill, fake_cache_release, fake_cache_drop, NULL};
 }
 #endif

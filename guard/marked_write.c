@@ -1,5 +1,5 @@
-/* write.c - inserts and deletes: marked, added, committed, dropped from the cache,
- * unmarked, in this order. */
+/* marked_write.c - inserts and deletes: marked, added, committed, dropped from the
+ * cache, unmarked, in this order. */
 #include "guard_inside.h"
 
 #include <stdio.h>
@@ -18,14 +18,14 @@ struct seen_guard_write {
     } at[];
 };
 
-static void forget(seen_guard_write *w)
+static void free_write(seen_guard_write *w)
 {
     for (size_t i = 0; i < w->n; i++)
         free(w->at[i].key);
     free(w);
 }
 
-/* Marks HASH; a full neighbourhood empties as the writes of others end. */
+/* Marks HASH. A full neighbourhood empties as the writes of others end. */
 static control_slot *mark(control *c, uint64_t hash, bool *kept)
 {
     control_slot *s;
@@ -44,6 +44,14 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     if (n > SEEN_GUARD_BATCH)
         return sn_guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
                              SEEN_GUARD_BATCH);
+    int64_t quiet = sn_control_quiet_ms(g->control);
+    if (quiet > 0)
+        usleep((useconds_t)quiet * 1000);
+    if (sn_control_gone(&g->file, 0))
+        return sn_guard_fail(SEEN_EIO,
+                             "%s was deleted while in use, and nobody else would hear "
+                             "of this key: close the guard and open it again",
+                             g->config.path);
     seen_guard_write *w = calloc(1, sizeof *w + n * sizeof *w->at);
     if (!w)
         return sn_guard_fail(SEEN_ENOMEM, "no memory");
@@ -51,27 +59,27 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     for (; w->n < n && rc == 0; w->n++) {
         struct write_key *k = w->at + w->n;
         const seen_key *from = keys + w->n;
-        uint64_t hash = seen_hash_seeded(g->c->seed, from->data, from->len);
+        uint64_t hash = seen_hash_seeded(g->control->seed, from->data, from->len);
         k->len = from->len;
         k->key = malloc(from->len + 1);
         if (!k->key) {
             rc = sn_guard_fail(SEEN_ENOMEM, "no memory");
-        } else if (!(k->slot = mark(g->c, hash, &k->kept))) {
+        } else if (!(k->slot = mark(g->control, hash, &k->kept))) {
             rc = sn_guard_fail(SEEN_EFULL, "too many keys are being written at once");
         } else {
             memcpy(k->key, from->data, from->len);
             if (add)
-                sn_gate_add(&g->gate, hash);
+                sn_mapped_add(&g->filters, hash);
         }
     }
     if (rc < 0) {
         for (size_t i = 0; i < w->n; i++)
             if (w->at[i].slot && !w->at[i].kept)
                 sn_control_clear(w->at[i].slot);
-        forget(w);
+        free_write(w);
         return rc;
     }
-    g->n.writes++;
+    g->count.writes++;
     *out = w;
     return 0;
 }
@@ -88,7 +96,7 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
     const seen_guard_cache *cache = &g->config.cache;
     bool dropped = true;
     char name[24];
-    uint64_t epoch = g->c->epoch;
+    uint64_t epoch = g->control->epoch;
     int prefix = snprintf(name, sizeof name, "%llu:", (unsigned long long)epoch);
     for (size_t i = 0; outcome == SEEN_GUARD_COMMITTED && cache->drop && i < w->n;
          i++) {
@@ -106,8 +114,8 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
     }
     /* An entry that could not be dropped is forgotten with all others. */
     if (!dropped) {
-        g->n.cache_errors++;
-        g->c->epoch++;
+        g->count.cache_errors++;
+        g->control->epoch++;
     }
     for (size_t i = 0; i < w->n; i++)
         if (outcome == SEEN_GUARD_UNKNOWN)
@@ -115,9 +123,9 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
         else if (!w->at[i].kept)
             sn_control_clear(w->at[i].slot);
     if (outcome == SEEN_GUARD_UNKNOWN)
-        g->n.doubts++;
-    g->c->deleted += deleted;
-    forget(w);
+        g->count.doubts++;
+    g->control->deleted += deleted;
+    free_write(w);
 }
 
 /* Runs one statement of the adapter between begin and end. */
@@ -136,7 +144,7 @@ static int write_one(seen_guard *g, const void *key, size_t len, const void *val
     rc = erase ? db->erase(db->ctx, key, len)
                : db->insert(db->ctx, key, len, value, vlen);
     if (rc < 0)
-        g->n.db_errors++;
+        sn_guard_count_db_error(g, rc);
     seen_guard_end(w,
                    rc == SEEN_GUARD_DOUBT ? SEEN_GUARD_UNKNOWN
                    : rc < 0               ? SEEN_GUARD_ABORTED

@@ -1,9 +1,9 @@
-/* reads.c - file reads per absent key against bits per key: none, builtin, ours.
+/* reads_per_absent_key.c - file reads per absent key against bits per key: none, builtin, ours.
  *
  * As a table and drawn. The same database of 200,000 keys each time, compacted, no
  * block cache; a read is one pread of a data block. Also what writing the filters
  * costs. */
-#include "leveldb/reads.h"
+#include "leveldb/counted_reads.h"
 #include "seen_leveldb.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
-/* reads.h - a LevelDB database whose file reads are counted.
+/* counted_reads.h - a LevelDB database whose file reads are counted.
  *
  * LevelDB maps its tables by default and is then read without any call; here the
  * number of mapped files is set to 0, so that every block costs one pread, and this
  * file brings the pread that counts. No block cache, no compression: what is
  * counted is what the filter let through. */
-#ifndef READS_H
-#define READS_H
+#ifndef COUNTED_READS_H
+#define COUNTED_READS_H
 #include <leveldb/c.h>
 #include <seen.h>
 #include <stdint.h>
