@@ -18,6 +18,14 @@ $(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Ilib -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+# Every test that starts servers runs twice: on Redis as it stands, and on Valkey through
+# a wrapper. The forged server is the same for both, and large filters need be tried once.
+VALKEY_TESTS := $(filter-out forged_% unlink_%,$(patsubst tests/redis/%,%,$(wildcard tests/redis/*.t)))
+TESTS += $(VALKEY_TESTS:%=$(BUILD)/tests/redis/valkey_%)
+$(BUILD)/tests/redis/valkey_%.t: tests/redis/%.t
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nSEEN_SERVER=valkey exec $<\n' >$@ && chmod +x $@
+
 # The loaders are fuzzed with a server of a few lines.
 FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf_value.o bf_pieces.o bf_options.o cf_value.o value_bytes.o value_type.o \
 	bloom.o bloom_bytes.o blocked_sizes.o cf_table.o server_memory.o settings.o)

@@ -3,7 +3,7 @@
 through RDB and the append-only file; filters made here get the same bytes as there."""
 import json
 import struct
-from server import *
+from redis_servers import *
 
 root = os.environ.get("SEEN_GOLDEN") or (
     "../shared/golden" if os.path.isdir("../shared/golden") else "tests/golden")

@@ -3,7 +3,7 @@
 and RESTORE, COPY; in both layouts."""
 import random
 import threading
-from server import *
+from redis_servers import *
 
 random.seed(6)
 

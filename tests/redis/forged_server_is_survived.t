@@ -3,8 +3,8 @@
 never with a crash, an answer made of nothing, or not at all. BUILD=build/san, made with
 SAN=1, looks closer."""
 from concurrent.futures import ThreadPoolExecutor
-from server import *
-from forged import *
+from redis_servers import *
+from forged_server import *
 
 SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
 CRAWL = os.path.abspath(os.path.join(BUILD, "seen-crawl"))

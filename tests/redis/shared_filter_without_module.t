@@ -2,7 +2,7 @@
 """seen new, add, has and uniq --redis: a filter in plain Redis that many processes
 share, without any module; and the filters of Python scripts."""
 import json
-from server import *
+from redis_servers import *
 
 SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
 if b"--redis " not in subprocess.run([SEEN, "add", "--help"], capture_output=True).stdout:

@@ -3,7 +3,7 @@
 longer than it does anyhow. SEEN_BIG_MB sets the size (the figure in docs/redis.md was
 made with 1024)."""
 import threading
-from server import *
+from redis_servers import *
 
 MB = int(os.environ.get("SEEN_BIG_MB", "192"))
 s = Server()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """BF.* and CF.* answer as clients know them, in RESP2 and RESP3, in both layouts."""
-from server import *
+from redis_servers import *
 
 s = Server()
 c = s.client()

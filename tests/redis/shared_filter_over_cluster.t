@@ -2,7 +2,7 @@
 """One filter over all nodes of a cluster, without a module: slots move and an owner is
 killed with kill -9 while keys are added, and every key that was taken is there."""
 import threading
-from cluster import *
+from redis_cluster import *
 
 SEEN = os.path.abspath(os.path.join(BUILD, "seen"))
 if b"--redis " not in subprocess.run([SEEN, "add", "--help"], capture_output=True).stdout:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The client library of Debian, python3-redis, drives the module with the commands it
 has for RedisBloom."""
-from server import *
+from redis_servers import *
 
 try:
     import redis

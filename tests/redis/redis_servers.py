@@ -1,5 +1,8 @@
 """Real servers for the tests: started on free loopback ports, stopped at the end.
 
+SEEN_SERVER=valkey runs a test on Valkey instead of Redis. The binary is the system's, or
+the one fetch_valkey unpacked into build/valkey.
+
 A tiny RESP client shows replies exactly as sent: simple strings as Simple, errors as
 Err, booleans, nil and maps as Python knows them. Tests print TAP through ok() and
 done()."""
@@ -46,8 +49,29 @@ def skip_all(why):
     sys.exit(0)
 
 
-if not shutil.which("redis-server"):
-    skip_all("package redis-server is not installed")
+KIND = os.environ.get("SEEN_SERVER", "redis")
+
+
+def program(name):
+    """The path of KIND-NAME, or None."""
+    fetched = os.path.join("build", "valkey", "usr", "bin", "valkey-" + name)
+    if KIND == "valkey" and os.access(fetched, os.X_OK):
+        return os.path.abspath(fetched)
+    return shutil.which(KIND + "-" + name)
+
+
+def why_no_server():
+    try:
+        with open(os.path.join("build", "valkey", "missing")) as f:
+            if KIND == "valkey":
+                return f.read().strip()
+    except OSError:
+        pass
+    return "%s-server is neither installed nor fetched (./run test does)" % KIND
+
+
+if not program("server"):
+    skip_all(why_no_server())
 if not os.path.exists(MODULE):
     skip_all("the module was not built")
 
@@ -172,7 +196,7 @@ class Server:
                     raise
 
     def start(self):
-        self.process = subprocess.Popen(["redis-server"] + self.options,
+        self.process = subprocess.Popen([program("server")] + self.options,
                                         stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
         self.wait()

@@ -3,7 +3,7 @@
 lives, and what it accepts can be asked, added to and dumped."""
 import random
 import struct
-from server import *
+from redis_servers import *
 
 random.seed(20)
 ROUNDS = int(os.environ.get("SEEN_HOSTILE_ROUNDS", "1500"))
@@ -139,7 +139,7 @@ for i in range(12):
         b[random.randrange(20, len(b) - 10)] ^= 1 << random.randrange(8)
     with open(path, "wb") as f:
         f.write(b)
-    p = subprocess.Popen(["redis-server"] + s.options + ["--rdbchecksum", "no"],
+    p = subprocess.Popen([program("server")] + s.options + ["--rdbchecksum", "no"],
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     s.process = p
     try:

@@ -2,7 +2,7 @@
 """A filter in pieces: one key to its users, several keys that each can be moved. In a
 cluster its slot moves piece by piece while items are added and asked for."""
 import threading
-from cluster import *
+from redis_cluster import *
 
 s = Server("--appendonly", "yes", "--appendfsync", "no", "--aof-use-rdb-preamble", "no")
 r = Server("--replicaof", "127.0.0.1 %d" % s.port, "--bf.bf-initial-size", "7")

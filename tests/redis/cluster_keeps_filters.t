@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Filters in a cluster of six: a slot moves with its filters, an owner is killed with
 kill -9, and every item still answers yes."""
-from cluster import *
+from redis_cluster import *
 
 k = Cluster()
 ok(True, "six servers, three of them masters")

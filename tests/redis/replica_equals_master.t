@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A replica is equal to its master, whatever its own settings, by effect and not by
 luck."""
-from server import *
+from redis_servers import *
 
 m = Server()
 r = Server("--replicaof", "127.0.0.1 %d" % m.port, "--bf.bf-initial-size", "5000",

@@ -1,5 +1,5 @@
 """A cluster of six on loopback: three masters, a replica each."""
-from server import *
+from redis_servers import *
 
 
 def crc16(data):
@@ -25,7 +25,7 @@ class Cluster:
     def __init__(self, *options, **more):
         self.nodes = [Server(*options, cluster=True, **more) for _ in range(6)]
         made = subprocess.run(
-            ["redis-cli", "--cluster", "create"]
+            [program("cli"), "--cluster", "create"]
             + ["127.0.0.1:%d" % n.port for n in self.nodes]
             + ["--cluster-replicas", "1", "--cluster-yes"], capture_output=True, text=True)
         self.clients = {}
