@@ -141,8 +141,8 @@ $(LIBKIT): $(KIT_OBJ) $(BUILD)/config/kit
 	@rm -f $@
 	$(AR) rcs $@ $(KIT_OBJ)
 
-$(LIBSEEN_SO): $(LIB_OBJ) $(BUILD)/config/lib
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libseen.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIB_LIBS)
+$(LIBSEEN_SO): $(LIB_OBJ) $(BUILD)/config/lib lib/libseen.map
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libseen.so.$(SOVERSION) -Wl,--version-script=lib/libseen.map -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
 $(BUILD)/libseen.so: $(LIBSEEN_SO)
 	ln -sf $(<F) $@

@@ -191,7 +191,7 @@ static double fill(seen_filter *f, uint64_t n, bool bulk)
             h[j] = seen_hash(f, &x, 8);
         }
         double t = now();
-        seen_add_hashes(f, h, m, bulk ? NULL : dup);
+        seen_add_hashes(f, h, m, bulk ? NULL : dup, NULL);
         spent += now() - t;
     }
     free(h), free(dup);
@@ -254,8 +254,8 @@ static void bench(uint64_t n)
         if (have_leveldb)
             TIME(LEVELDB_HAS, EACH(leveldb_peer_has(&x[i], 8)));
         TIME(LIMIT_WRITE, limit_write(body, lines, h, QUERIES));
-        TIME(ADD_HASHES, seen_add_hashes(blocked, h, QUERIES, out));
-        TIME(ADD_KEYS, seen_add_many(blocked, keys, QUERIES, out));
+        TIME(ADD_HASHES, seen_add_hashes(blocked, h, QUERIES, out, NULL));
+        TIME(ADD_KEYS, seen_add_many(blocked, keys, QUERIES, out, NULL));
         TIME(ADD_ONE, EACH(seen_add(blocked, &x[i], 8)));
         sink = yes;
     }

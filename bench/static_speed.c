@@ -88,7 +88,7 @@ static void ask(const char *name, const seen_filter *f, uint64_t n, double build
         uint64_t yes = 0;
         double t = now(CPU);
         for (size_t i = 0; i < ASKED / 4; i++)
-            yes += seen_has_hash(f, asked[i]);
+            yes += (uint64_t)seen_has_hash(f, asked[i]);
         sink = yes;
         t = (now(CPU) - t) / (ASKED / 4) * 1e9;
         single = t < single ? t : single;
@@ -129,7 +129,7 @@ static void cuckoo(const uint64_t *h, uint64_t n, uint32_t k, const char *name)
         exit(2);
     }
     double t = now(CPU);
-    if (seen_add_hashes(f, h, n, NULL) < n)
+    if (seen_add_hashes(f, h, n, NULL, NULL) < 0)
         printf("full: ");
     t = (now(CPU) - t) / (double)n * 1e9;
     ask(name, f, n, t);

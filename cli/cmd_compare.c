@@ -99,10 +99,10 @@ static row bitmap(const uint64_t *in, const uint64_t *out, uint64_t n, uint64_t 
 {
     row r = {.name = "bitmap", .bytes = bound / 8};
     seen_bitmap *b;
-    if (seen_bitmap_new(bound, &b) < 0)
+    if (seen_bitmap_new(bound, NULL, &b) < 0)
         kit_die("%s", seen_reason());
     double t = now();
-    seen_bitmap_set_many(b, in, n);
+    seen_bitmap_set_many(b, in, n, NULL);
     r.add = now() - t;
     t = now();
     for (uint64_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ static row filter(seen_kind kind, double error, const uint64_t *in, const uint64
         size_t m = n - i < BATCH ? (size_t)(n - i) : BATCH;
         for (size_t j = 0; j < m; j++)
             key[j] = (seen_key){in + i + j, 8};
-        if (seen_add_many(f, key, m, flag) < m)
+        if (seen_add_many(f, key, m, flag, NULL) < 0)
             kit_die("%s", seen_reason());
     }
     r.add = now() - t;
@@ -190,7 +190,7 @@ static int compare_main(const kit_command *self, int argc, char **argv)
     show(&r, n);
     r = bitmap(in, out, n, bound);
     show(&r, n);
-    for (int k = 1; k < SEEN_KINDS; k++) {
+    for (int k = 1; seen_kind_name((seen_kind)k); k++) {
         if (!(seen_kind_can((seen_kind)k) & SEEN_CAN_ADD) || k == SEEN_FOREIGN)
             continue;
         r = filter((seen_kind)k, z.error, in, out, n);

@@ -65,7 +65,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
     for (int o; (o = kit_next(&p));) {
         if (remote_option(o, p.arg, &name))
             continue;
-        if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KINDS) {
+        if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KIND_UNKNOWN) {
             const char *bad = format_parse(p.arg, &format);
             if (bad)
                 kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { OPT_PLOT = 300, OPT_JSON, OPT_STATIC, OPT_NOTIME };
+enum { KINDS = 16 }; /* rows there is room for; a number without a kind is left out */
 
 static const kit_option options[] = {
     {'n', "expect", "N", "Number of keys (20M, 2e7)."},
@@ -74,7 +75,7 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
                         needs want, char *why, size_t size)
 {
     seen_kind best = want.removes || want.all_known ? SEEN_AUTO : usual->kind;
-    for (int k = 1, first = best; first == SEEN_AUTO && k < SEEN_KINDS; k++)
+    for (int k = 1, first = best; first == SEEN_AUTO && k < KINDS; k++)
         if (r[k].bytes && serves((seen_kind)k, want) &&
             (best == SEEN_AUTO || better(r + k, r + best, given)))
             best = (seen_kind)k;
@@ -132,8 +133,8 @@ typedef struct plan {
     bool json, timed;
 
     seen_size best;            /* what seen_solve chooses by itself */
-    seen_size row[SEEN_KINDS]; /* 0 bytes: this kind cannot */
-    char cannot[SEEN_KINDS][160], why[160];
+    seen_size row[KINDS]; /* 0 bytes: this kind cannot */
+    char cannot[KINDS][160], why[160];
     seen_kind choice;
 } plan;
 
@@ -183,7 +184,7 @@ static void solve(plan *pl)
     pl->best = asked;
     if (seen_solve(&pl->best) < 0)
         kit_die("%s", seen_reason());
-    for (int k = 1; k < SEEN_KINDS; k++) {
+    for (int k = 1; k < KINDS; k++) {
         seen_size *r = pl->row + k;
         *r = asked;
         r->kind = (seen_kind)k;
@@ -221,7 +222,7 @@ static void print_json(const plan *pl)
     kit_json_text(&j, "choice", pl->choice ? seen_kind_name(pl->choice) : "none");
     kit_json_text(&j, "why", pl->why);
     kit_json_open(&j, "kinds", '[');
-    for (int k = 1; k < SEEN_KINDS; k++) {
+    for (int k = 1; k < KINDS; k++) {
         const seen_size *s = pl->row + k;
         if (!listed(k))
             continue;
@@ -304,7 +305,7 @@ static void print_table(const plan *pl)
     uint64_t keys = pl->given.keys;
     printf("%-9s %10s %10s %4s %10s %9s %5s  %s\n", "kind", "memory", "bits/key", "k",
            "error", "keys", pl->timed ? "ns" : "", "can");
-    for (int k = 1; k < SEEN_KINDS; k++)
+    for (int k = 1; k < KINDS; k++)
         if (listed(k))
             print_row(pl, pl->row + k);
     minimum m = least(pl);

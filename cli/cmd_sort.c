@@ -138,7 +138,7 @@ static void take(job *j, feed *f)
             j->high = bit > j->high ? bit : j->high;
             at[m++] = bit;
             if (m == 512) {
-                seen_bitmap_set_many(j->bits, at, m);
+                seen_bitmap_set_many(j->bits, at, m, NULL);
                 m = 0;
             }
         }
@@ -150,7 +150,7 @@ static void take(job *j, feed *f)
                                 .lines = lines,
                                 .memory = seen_bitmap_bound(j->bits) / 8});
     }
-    seen_bitmap_set_many(j->bits, at, m);
+    seen_bitmap_set_many(j->bits, at, m, NULL);
 }
 
 /* ---- integers as text ------------------------------------------------------------ */
@@ -259,7 +259,7 @@ static int sort_main(const kit_command *self, int argc, char **argv)
     const char *bad = kit_lines_check(spec.files, spec.nfiles);
     if (bad)
         kit_die("%s", bad);
-    if (seen_bitmap_new((uint64_t)j.to - (uint64_t)j.from + 1, &j.bits) < 0)
+    if (seen_bitmap_new((uint64_t)j.to - (uint64_t)j.from + 1, NULL, &j.bits) < 0)
         kit_die("--range: %s", seen_reason());
     emitter out = emit_open(out_name, j.keys.term);
     feed *f = feed_open(&spec);

@@ -32,9 +32,8 @@ const kit_command *const commands[] = {
 static void version(void)
 {
     printf("seen %s\nkinds:", seen_version());
-    for (int k = 1; k < SEEN_KINDS; k++)
-        if (seen_kind_name((seen_kind)k))
-            printf(" %s", seen_kind_name((seen_kind)k));
+    for (int k = 1; seen_kind_name((seen_kind)k); k++)
+        printf(" %s", seen_kind_name((seen_kind)k));
     printf("\ninstructions: %s, of " BUILT_FOR "\n", seen_simd());
 }
 

@@ -184,10 +184,10 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
             exit(2);
         return;
     }
-    size_t done = s->hashes && hashes ? seen_add_hashes(s->filter, hashes, n, dup)
-                                      : seen_add_many(s->filter, keys, n, dup);
-    if (done < n)
-        named_die(s->name ? s->name : "filter", SEEN_EFULL);
+    int rc = s->hashes && hashes ? seen_add_hashes(s->filter, hashes, n, dup, NULL)
+                                 : seen_add_many(s->filter, keys, n, dup, NULL);
+    if (rc < 0)
+        named_die(s->name ? s->name : "filter", rc);
 }
 
 void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,

@@ -21,7 +21,7 @@ bool sizing_option(sizing *s, const kit_parse *p, int key)
         return true;
     case OPT_KIND:
         s->kind = seen_kind_named(p->arg);
-        if (s->kind == SEEN_KINDS)
+        if (s->kind == SEEN_KIND_UNKNOWN)
             kit_bad_value(p, key, "a kind of filter (see 'seen plan')");
         return true;
     }

@@ -39,7 +39,7 @@ static seen_filter *make(const seen_size *s, const uint64_t *h, uint64_t n)
         spec.probes = s->probes;
     if (seen_new(&spec, &f) < 0)
         return NULL;
-    seen_add_hashes(f, h, n, NULL);
+    seen_add_hashes(f, h, n, NULL, NULL);
     return f;
 }
 

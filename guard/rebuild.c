@@ -46,7 +46,7 @@ typedef struct building {
 
 static void add_waiting(building *b)
 {
-    seen_add_hashes(b->f, b->hash, b->waiting, NULL);
+    seen_add_hashes(b->f, b->hash, b->waiting, NULL, NULL);
     b->waiting = 0;
 }
 

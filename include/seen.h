@@ -14,13 +14,31 @@
  *     seen_save(f, "visited.seen");
  *     seen_free(f);
  *
- * Conventions. Functions that can fail return a negative code of enum seen_code
- * and leave their object unchanged; seen_strerror() says it in words, and
- * seen_reason() names the field, file or number that was wrong. The library never
- * prints, exits or aborts. Keys are bytes, are hashed at once and never kept.
+ * Errors. Functions that can fail return a negative code of enum seen_code and leave
+ * their object unchanged; seen_strerror() puts the code into words, and seen_reason()
+ * names the field, file or number that was wrong. The codes that a call returns are
+ * listed at the call. A call that makes an object sets *out to NULL when it fails. The
+ * library never prints, exits or aborts. Keys are bytes; they are hashed at once and
+ * never kept.
  *
- * Threads. Calls that take a const filter may run at the same time on one filter;
- * the others need it alone, except adds to a filter made with SEEN_ATOMIC.
+ * Threads. Calls that take a const filter may run at the same time on one filter. Any
+ * other call needs the filter to itself, with one exception: seen_add*, on a filter
+ * made with SEEN_ATOMIC, may run in many threads at once, and at the same time as any
+ * call that takes a const filter. Such a call sees every key whose add returned before
+ * it began, and perhaps some whose add is still running; seen_save and seen_write
+ * produce a whole and valid file. Different filters are independent. seen_reason() is
+ * kept for each thread.
+ *
+ * Structures. Zero the structures you pass in, as the initialisers above do: reserved
+ * fields, and bits of flags and modes that this version does not know, are refused
+ * with SEEN_EINVAL, so that a later version can give them a meaning.
+ *
+ * Stability. From version 1.0 on, everything in this header is stable: a program that
+ * was compiled with 1.x runs with every later 1.y, and files of 1.x open in every later
+ * version. Until then a minor version may change it; CHANGELOG.md lists each change.
+ * Not part of the promise, then or now: the words of messages (seen_strerror,
+ * seen_reason, seen_describe), which kind SEEN_AUTO picks, the exact sizes and
+ * predictions, and symbols that this header does not declare.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -43,9 +61,13 @@ extern "C" {
 #define SEEN_VERSION_MINOR 1
 #define SEEN_VERSION_PATCH 0
 #define SEEN_VERSION "0.1.0"
+#define SEEN_VERSION_NUMBER                                                            \
+    (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
 
-/* The version of the library in use, which may differ from SEEN_VERSION. */
+/* The version of the library in use, which may differ from the header's: "0.1.0" and
+ * 100 (1.2.3 is 10203). */
 SEEN_API const char *seen_version(void);
+SEEN_API unsigned seen_version_number(void);
 
 /* The instruction set that new filters will use: "avx512", "avx2", "neon" or
  * "scalar". All of them set and test the same bits. */
@@ -68,16 +90,16 @@ enum seen_code {
     SEEN_EIO = -9,       /* the system refused; errno says why */
     SEEN_EFORMAT = -10,  /* not a filter file, or its header contradicts itself */
     SEEN_EVERSION = -11, /* the file was made by a newer version */
-    SEEN_EDAMAGED = -12, /* a checksum does not fit: the file was damaged */
+    SEEN_EDAMAGED = -12, /* a checksum does not match: the file is damaged */
     SEEN_ECANCEL = -13,  /* the caller asked to stop */
-    SEEN_EBUSY = -14     /* somebody else writes to the file */
+    SEEN_EBUSY = -14     /* another process is writing to the file */
 };
 
 /* The code in words; never NULL. */
 SEEN_API const char *seen_strerror(int code);
 
-/* What exactly was wrong in the last call that failed in this thread, as one
- * sentence without a final stop; never NULL, valid until the next failure. */
+/* What was wrong in the last call that failed in this thread: one sentence without a
+ * full stop. Never NULL; valid until the next failure. */
 SEEN_API const char *seen_reason(void);
 
 /* ---- kinds and specifications ------------------------------------------------ */
@@ -91,7 +113,7 @@ typedef enum seen_kind {
     SEEN_CUCKOO = 5,  /* small fingerprints: removes */
     SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
-    SEEN_KINDS
+    SEEN_KIND_UNKNOWN = 255 /* no kind */
 } seen_kind;
 
 /* What a kind can do, as bits of seen_kind_can(). */
@@ -102,21 +124,28 @@ enum {
     SEEN_CAN_GROW = 8,   /* takes more keys than expected */
     SEEN_CAN_ATOMIC = 16 /* adds from many threads at once */
 };
-SEEN_API unsigned seen_kind_can(seen_kind kind);
-SEEN_API const char *seen_kind_name(seen_kind kind);  /* "blocked"; NULL if unknown */
-SEEN_API seen_kind seen_kind_named(const char *name); /* SEEN_KINDS if unknown */
+SEEN_API unsigned seen_kind_can(seen_kind kind); /* 0 if unknown */
 
-/* Memory for filters. All three or none; realloc is not needed. */
+/* "blocked"; NULL if unknown. Kinds are numbered from 1 without gaps, so that
+ * for (k = 1; seen_kind_name(k); k++) meets them all. */
+SEEN_API const char *seen_kind_name(seen_kind kind);
+/* The kind of that name, "auto" included; SEEN_KIND_UNKNOWN if there is none. */
+SEEN_API seen_kind seen_kind_named(const char *name);
+
+/* Where an object's memory comes from. Give both functions or neither: zeroes, or a
+ * NULL pointer where one is taken, are the system's allocator, with huge pages for
+ * large filters. The functions are called in the threads that call the library; a
+ * builder also calls them in its own threads, one call at a time. */
 typedef struct seen_allocator {
     void *(*alloc)(void *ctx, size_t size, size_t align); /* zeroed, or NULL */
-    void (*free)(void *ctx, void *p, size_t size);
+    void (*free)(void *ctx, void *p, size_t size); /* p is never NULL */
     void *ctx;
 } seen_allocator;
 
 enum {
     SEEN_FIXED = 1,    /* refuse keys beyond .keys (SEEN_EFULL) instead of growing */
     SEEN_ATOMIC = 2,   /* adds may come from many threads; implies a fixed shape */
-    SEEN_SCALAR = 4,   /* no vector instructions: the plain twin, for comparisons */
+    SEEN_SCALAR = 4,   /* no vector instructions, for comparisons */
     SEEN_REMOVES = 8,  /* only kinds that can remove */
     SEEN_SMALLEST = 16 /* fewest bits, whatever the speed */
 };
@@ -126,9 +155,9 @@ enum {
  * Give .keys and .error; or .keys and .memory (the smallest error that fits); or
  * .bits and .probes (textbook m and k, classic unless .kind says otherwise: then
  * it never grows and is never full). Without .keys the filter starts small and
- * grows; with .keys it is made to measure and grows only if more keys come, the
- * error staying below .error in both cases. No error below .keys / 2^64 can be had: a
- * key that has the 64-bit hash of another is taken for it. */
+ * grows; with .keys it is made to measure and grows only if more keys come. The
+ * error stays below .error in both cases. An error below .keys / 2^64 is impossible:
+ * two keys with the same 64-bit hash are one key to a filter. */
 typedef struct seen_spec {
     seen_kind kind;       /* 0: choose */
     unsigned flags;       /* SEEN_FIXED, ... */
@@ -139,14 +168,14 @@ typedef struct seen_spec {
     uint32_t probes;      /* k; 0: the best */
     uint32_t reserved0;   /* 0 */
     uint64_t seed;        /* of the hash; seen_random_seed() for hostile keys */
-    seen_allocator alloc; /* 0: the system's, with huge pages for large filters */
+    seen_allocator alloc; /* of the filter */
     uint64_t reserved[6]; /* 0 */
 } seen_spec;
 
 typedef struct seen_filter seen_filter;
 
-/* A seed nobody can guess. Keys from strangers want one: with a known seed they
- * can be chosen so that they collide. */
+/* A random seed from the system. Keys that strangers choose need one: with a known
+ * seed, keys that collide can be prepared. */
 SEEN_API uint64_t seen_random_seed(void);
 
 /* ---- sizing -------------------------------------------------------------------- */
@@ -160,6 +189,7 @@ typedef struct seen_size {
     uint64_t bits;       /* m, exactly as made */
     uint64_t bytes;      /* of the body in memory */
     double bits_per_key; /* bits / n */
+    uint64_t reserved[5]; /* 0 */
 } seen_size;
 
 /* Completes S: from .kind and two of {.keys, .error, .bytes} it finds the third
@@ -167,10 +197,13 @@ typedef struct seen_size {
  * what seen_new would make with SEEN_FIXED: .error is the error with .keys in, at
  * most the one asked for (classic: the textbook's m, whose rounded k costs up to 1%
  * more, in filters of a few keys more than that). SEEN_AUTO chooses the kind.
- * SEEN_EINVAL if fewer or more are given. */
+ *
+ * SEEN_EINVAL if not exactly two are given, or a number is impossible; SEEN_EKIND if
+ * there is no such kind; SEEN_ETOOBIG. */
 SEEN_API int seen_solve(seen_size *s);
 
-/* The kind that seen_new would choose for SPEC, with its size. */
+/* The kind that seen_new would choose for SPEC, with its size. SEEN_EINVAL, SEEN_EKIND,
+ * SEEN_ETOOBIG as seen_new. */
 SEEN_API int seen_choose(const seen_spec *spec, seen_size *out);
 
 /* The textbook formulas: m = ceil(-n ln p / ln^2 2), k = round(m/n ln 2) >= 1,
@@ -181,23 +214,36 @@ SEEN_API double seen_classic_error(uint64_t bits, uint32_t probes, uint64_t keys
 
 /* ---- the filter ----------------------------------------------------------------- */
 
+/* An empty filter for SPEC; NULL is all zeroes. SEEN_EINVAL names the field that is
+ * wrong; SEEN_EKIND if .kind cannot do what .flags ask, is static or unknown;
+ * SEEN_ETOOBIG; SEEN_ENOMEM. */
 SEEN_API int seen_new(const seen_spec *spec, seen_filter **out);
-SEEN_API void seen_free(seen_filter *f); /* NULL is fine */
 
-/* Adds KEY and says whether it was there before.
+/* Frees F; NULL is fine. A filter opened with SEEN_WRITE is flushed first; call
+ * seen_flush to see whether that worked. */
+SEEN_API void seen_free(seen_filter *f);
+
+/* Adds KEY and says whether it was there before: SEEN_NEW if it was certainly absent,
+ * SEEN_DUP if it was probably present.
  *
- * Returns SEEN_NEW if KEY was certainly absent, SEEN_DUP if it was probably
- * present, SEEN_EFULL if F is fixed and full (F is then unchanged). */
+ * SEEN_EFULL if F is fixed and full, or mapped and would have to grow; SEEN_ENOMEM if
+ * it cannot grow; SEEN_EKIND if F is static; SEEN_EREADONLY; SEEN_EIO if the file
+ * behind F could not be marked as changed. Foreign filters also: SEEN_EINVAL if the
+ * key is not of the format's type; SEEN_ETOOBIG. */
 SEEN_API int seen_add(seen_filter *f, const void *key, size_t len);
 
 /* Whether KEY was added: false is certain, true is wrong with the filter's error.
- * Cannot fail. */
+ * Cannot fail. (A foreign filter says false to a key that is not of its type: such a
+ * key cannot have been added.) */
 SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
 
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
- * removed, 0 if KEY was certainly absent, SEEN_EKIND. A set holds a key once, however
- * often it was added; a cuckoo filter holds a copy for each add, up to eight. Removing
- * a key that was never added may take away another key that shares its fingerprint. */
+ * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
+ * added; a cuckoo filter holds a copy for each add, up to eight. Removing a key that
+ * was never added may take away another key that shares its fingerprint.
+ *
+ * SEEN_EKIND if this kind cannot remove; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
+ * seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 typedef struct seen_key {
@@ -211,24 +257,30 @@ typedef struct seen_key {
  * seen_add_many adds the keys in order and sets dup[i] to whether key i was there
  * before: of two equal keys in one batch only the first is new. dup may be NULL;
  * then a large batch may be added in the order of memory, which is faster still.
- * Returns the number of keys taken: N, or fewer if F is fixed and got full or
- * memory ran out (the first that many are in, in order; seen_reason() says why). */
-SEEN_API size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n,
-                              bool *dup);
+ * Returns SEEN_OK if all N were taken. Otherwise the code of seen_add for the first key
+ * that was not: those before it are in, those after it were not looked at. *TAKEN is
+ * the number of keys taken; NULL if nobody asks. */
+SEEN_API int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+                           size_t *taken);
+/* Sets found[i] to what seen_has says to key i. */
 SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n,
                             bool *found);
 
 /* The same for callers that keep the hash. seen_hash depends on the seed only, so
- * one hash serves all native filters of one seed. Not for foreign filters, nor for
- * native ones that came from Parquet: these hash with XXH64. */
+ * one hash serves all native filters of one seed (except those that came from Parquet,
+ * which hash with XXH64). Foreign filters take no hashes: seen_hash is 0 for them, and
+ * the other calls return SEEN_EKIND. Otherwise these return what the calls above return;
+ * seen_has_hash returns 1 or 0, and seen_has_hashes SEEN_OK. When seen_has_hashes
+ * refuses, it sets found[i] to true, because false would be a promise. */
 SEEN_API uint64_t seen_hash(const seen_filter *f, const void *key, size_t len);
 SEEN_API uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len);
 SEEN_API int seen_add_hash(seen_filter *f, uint64_t hash);
-SEEN_API bool seen_has_hash(const seen_filter *f, uint64_t hash);
+SEEN_API int seen_has_hash(const seen_filter *f, uint64_t hash);
 SEEN_API int seen_remove_hash(seen_filter *f, uint64_t hash);
-SEEN_API size_t seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup);
-SEEN_API void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n,
-                              bool *found);
+SEEN_API int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
+                             size_t *taken);
+SEEN_API int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n,
+                             bool *found);
 
 /* Strings without their NUL, and integers as their eight little-endian bytes. */
 SEEN_API int seen_add_str(seen_filter *f, const char *s);
@@ -237,26 +289,35 @@ SEEN_API int seen_add_u64(seen_filter *f, uint64_t x);
 SEEN_API bool seen_has_u64(const seen_filter *f, uint64_t x);
 
 /* Forgets every key; the shape and the memory stay (a grown filter shrinks to its
- * newest layer). */
+ * newest layer). SEEN_EKIND if F is static or its format cannot; SEEN_EREADONLY;
+ * SEEN_EIO. */
 SEEN_API int seen_clear(seen_filter *f);
 
-/* The bytes of layer LAYER (0 is the oldest) themselves, for callers that keep shape
- * and bytes apart: with the same kind, bits, probes and seed they mean the same keys.
- * *LEN is their number; NULL and 0 beyond the last layer. Writing to them is setting
- * bits by hand. Valid until the next call that is not const. */
-SEEN_API void *seen_body(seen_filter *f, uint32_t layer, size_t *len);
+/* The bytes of layer LAYER (0 is the oldest), for callers that keep shape and bytes
+ * apart: with the same kind, bits, probes and seed they mean the same keys. *LEN is
+ * their number; NULL and 0 beyond the last layer, and for foreign filters. Valid until
+ * the next call that is not const. */
+SEEN_API const void *seen_body(const seen_filter *f, uint32_t layer, size_t *len);
+/* The same, to write to: this sets bits by hand, and no count follows. SEEN_EINVAL if
+ * there is no such layer; SEEN_EKIND if F is foreign; SEEN_EREADONLY; SEEN_EIO. */
+SEEN_API int seen_body_to_write(seen_filter *f, uint32_t layer, void **body,
+                                size_t *len);
 
-/* An independent copy in memory, also of a mapped filter. */
+/* An independent copy in memory, also of a mapped filter, from F's allocator.
+ * SEEN_ENOMEM; SEEN_EKIND for a foreign filter that is part of a file. */
 SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
- * by layer; SEEN_EMISMATCH otherwise, and seen_reason() says what differs. Sets need
- * only the same seed; of those a DST that ran out of memory may have taken some keys.
- */
+ * by layer. Sets need only the same seed.
+ *
+ * SEEN_EMISMATCH, and seen_reason() says what differs; SEEN_EKIND if this kind cannot
+ * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set.
+ * With SEEN_ENOMEM a set may have taken some of the keys. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
- * all its keys and its seed; SEEN_EKIND for other kinds. */
+ * all its keys and its seed. SEEN_EKIND for other kinds; SEEN_EFULL if SPEC asks for a
+ * fixed filter that is too small; the codes of seen_new or of a builder. */
 SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
                           seen_filter **out);
 
@@ -279,15 +340,14 @@ typedef struct seen_stats {
     double keys_estimate; /* distinct keys, estimated from the bits */
     double lost_expected; /* new keys taken for old so far, by prediction */
     bool mapped, writable, dirty;
-    uint64_t
-        removes_missed; /* removes of absent keys, where it showed, in this process */
-    uint64_t reserved[3];
+    uint64_t removes_missed; /* removes that found nothing, in this process */
+    uint64_t reserved[3];    /* 0 */
 } seen_stats;
 
-/* Looks at the bits (a sample of them in large filters), so it takes a moment. */
+/* Reads the bits (a sample of them in large filters), so it takes a moment. */
 SEEN_API void seen_get_stats(const seen_filter *f, seen_stats *out);
 
-/* The cheap ones: no bits are looked at. */
+/* The cheap ones, which read no bits. */
 SEEN_API seen_kind seen_kind_of(const seen_filter *f); /* of the newest layer */
 SEEN_API uint64_t seen_seed(const seen_filter *f);
 SEEN_API uint64_t seen_added(const seen_filter *f);
@@ -305,11 +365,13 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
  * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
- * has no name: seen_flush is for those.) */
+ * has no name: seen_flush is for those.) SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND
+ * if this format cannot be written. When it fails, PATH is the old file. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
-/* The same bytes, piece by piece, to SINK, which returns 0 or a negative code that
- * ends the writing and is handed on. */
+/* Writes the same bytes, piece by piece, to SINK, which returns 0, or a negative code
+ * that ends the writing and is returned. SEEN_ENOMEM, SEEN_EKIND. A SEEN_ATOMIC filter
+ * is copied in memory first. */
 SEEN_API int seen_write(const seen_filter *f,
                         int (*sink)(void *ctx, const void *p, size_t len), void *ctx);
 
@@ -322,32 +384,42 @@ enum {
 };
 
 /* Opens a native file. The header is checked completely; bodies on demand, with
- * SEEN_VERIFY, SEEN_LOAD, SEEN_WRITE or seen_verify(). With SEEN_WRITE the filter may
- * not grow (SEEN_EFULL): load and save those. There is one writer at a time, whose
+ * SEEN_VERIFY, SEEN_LOAD, SEEN_WRITE or seen_verify(). With SEEN_WRITE the filter
+ * cannot grow (SEEN_EFULL): load and save instead. There is one writer at a time, whose
  * descriptor stays open: a second one, also one that shares, gets SEEN_EBUSY.
  *
  * SEEN_SHARED is for several processes that add to one file at the same time, each
  * seeing the others' keys at once: the filter must have been made with SEEN_ATOMIC
  * (SEEN_EKIND otherwise). The file stays "dirty", because no process can vouch for
- * what the others add, and each process counts only its own keys. */
+ * what the others add, and each process counts only its own keys.
+ *
+ * SEEN_EIO, with errno, if PATH cannot be opened or mapped; SEEN_EFORMAT if it is not a
+ * filter file; SEEN_EVERSION; SEEN_EDAMAGED; SEEN_EBUSY; SEEN_ENOMEM; SEEN_EINVAL if
+ * MODE has unknown bits, or SEEN_LOAD together with SEEN_WRITE or SEEN_SHARED. */
 SEEN_API int seen_open(const char *path, unsigned mode, seen_filter **out);
+/* The same with memory from A (the handle; with SEEN_LOAD also the filter). */
+SEEN_API int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
+                            seen_filter **out);
 
-/* The same from LEN bytes in memory, which must stay and be aligned to 64. */
-SEEN_API int seen_open_bytes(const void *bytes, size_t len, seen_filter **out);
+/* The same from LEN bytes in memory, aligned to 64: read in place, so they must outlive
+ * the filter, or copied with SEEN_LOAD. A may be NULL. SEEN_EINVAL also for other modes
+ * than SEEN_LOAD and SEEN_VERIFY, and for bytes that are not aligned. */
+SEEN_API int seen_open_bytes(const void *bytes, size_t len, unsigned mode,
+                             const seen_allocator *a, seen_filter **out);
 
-/* Writes back counts and checksums of a filter opened with SEEN_WRITE. Without it
+/* Writes back the counts and checksums of a filter opened with SEEN_WRITE. Without it
  * (or seen_free, which calls it) the bits are safe but the file says "dirty": its
- * checksums cannot vouch until the next flush. */
+ * checksums prove nothing until the next flush. SEEN_EIO, with errno; SEEN_ENOMEM. */
 SEEN_API int seen_flush(seen_filter *f);
 
-/* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. 0 also
- * where nothing vouches for the bits: in memory, in another system's file, and while
- * the file is dirty (seen_stats). */
+/* Recomputes the checksums of the file behind F; SEEN_EDAMAGED names the piece. SEEN_OK
+ * also where there are no checksums to compare: in memory, in another system's file,
+ * and while the file is dirty (seen_stats). */
 SEEN_API int seen_verify(const seen_filter *f);
 
 /* ---- other systems' filters ------------------------------------------------------ */
 
-/* Filters of other systems are opened, asked and added to where they stand, bit for
+/* Filters of other systems are opened, asked and added to in place, bit for
  * bit as their own library would, and written back in their own form: the calls above
  * work on them (seen_add, seen_has, seen_get_stats, seen_merge, seen_save, ...; not
  * those that take hashes, nor seen_rebuild). docs/foreign.md lists the formats. */
@@ -396,26 +468,33 @@ typedef struct seen_params {
      */
     const char *type;
     const char *column; /* of a Parquet file, "a.b" for nested ones */
-    seen_allocator alloc;
-    uint64_t reserved[4];
+    seen_allocator alloc; /* of the filter */
+    uint64_t reserved[4]; /* 0 */
 } seen_params;
 
 /* Opens PATH as FORMAT, or as the format its bytes show if FORMAT is NULL. PARAMS may
- * be NULL. MODE as in seen_open; with SEEN_WRITE what would lengthen the file is
- * SEEN_EFULL (load and save instead). SEEN_EFORMAT names the field that is wrong. */
+ * be NULL. MODE as in seen_open, without SEEN_SHARED (SEEN_EKIND); with SEEN_WRITE an
+ * add that would lengthen the file is SEEN_EFULL (load and save instead).
+ *
+ * SEEN_EFORMAT names the field that is wrong, or says that no format was recognised;
+ * SEEN_EINVAL names the parameter that is missing or wrong, or an unknown format;
+ * SEEN_EKIND if it cannot be written in place; SEEN_ETOOBIG; SEEN_EIO, with errno;
+ * SEEN_EBUSY; SEEN_ENOMEM. */
 SEEN_API int seen_open_foreign(const char *path, const char *format,
                                const seen_params *params, unsigned mode,
                                seen_filter **out);
-/* The same from memory: read-only in place without SEEN_LOAD, a copy with it. */
+/* The same from memory: read-only in place without SEEN_LOAD, a copy with it; other
+ * modes are SEEN_EINVAL. */
 SEEN_API int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
                                      const seen_params *params, unsigned mode,
                                      seen_filter **out);
-/* An empty filter of that format. */
+/* An empty filter of that format. SEEN_EINVAL names the parameter that is missing or
+ * wrong; SEEN_EKIND if the format can only be opened; SEEN_ETOOBIG; SEEN_ENOMEM. */
 SEEN_API int seen_new_foreign(const char *format, const seen_params *params,
                               seen_filter **out);
 
 /* What LevelDB's reader answers for KEY on the LEN bytes of one builtin filter,
- * whatever they are: one question, without making a handle. */
+ * whatever they are: one question, without making a handle. Cannot fail. */
 SEEN_API bool seen_leveldb_match(const void *filter, size_t len, const void *key,
                                  size_t klen);
 
@@ -426,7 +505,8 @@ SEEN_API const seen_format *seen_format_of(const seen_filter *f);
 
 /* F's bits in the container of another FORMAT, "native" for our own (Parquet only),
  * where the same keys go to the same bits in both. SEEN_EKIND otherwise: bits cannot be
- * converted without the keys, and seen_reason() says what to do. */
+ * converted without the keys, and seen_reason() says what to do. SEEN_EINVAL if there
+ * is no such format; SEEN_ENOMEM. */
 SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
 
 /* ---- static filters: built from all keys at once --------------------------------- */
@@ -443,6 +523,7 @@ typedef struct seen_build_progress {
     uint64_t keys;      /* taken so far, duplicates included */
     uint64_t temporary; /* bytes in the temporary folder */
     uint64_t done, of;  /* keys solved, of how many; while taking 0 of 0 */
+    uint64_t reserved[4];
 } seen_build_progress;
 
 /* What to build: a ribbon, smaller than anything that takes keys one by one. */
@@ -459,21 +540,26 @@ typedef struct seen_build_spec {
      * the work with SEEN_ECANCEL. NULL: nobody looks. */
     int (*progress)(void *ctx, const seen_build_progress *p);
     void *ctx;
+    seen_allocator alloc; /* of the builder and of the filter it makes */
     uint64_t reserved[4]; /* 0 */
 } seen_build_spec;
 
 /* A builder takes any number of keys, in any order, as often as they come, and keeps
  * eight bytes of each, on disk if they do not fit its memory: in one file without a
- * name, which the system removes whatever happens to the process. */
+ * name, which the system removes whatever happens to the process. SPEC may be NULL.
+ * SEEN_EINVAL names the field that is wrong; SEEN_EIO if .keys do not fit the disk;
+ * SEEN_ENOMEM. */
 SEEN_API int seen_builder_new(const seen_build_spec *spec, seen_builder **out);
 
-/* Returns 0, or a negative code after which the builder can only be freed. */
+/* SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_ECANCEL. After a failure the builder can
+ * only be freed. */
 SEEN_API int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n);
 SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n);
 
 /* Makes the filter: it can be asked and saved, and never changes. The same keys make
  * the same bytes, in whatever order and however often they came. B can then only be
- * freed. */
+ * freed. SEEN_EINVAL if the keys do not fit .memory; SEEN_ETOOBIG if .work is too
+ * small; SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_ECANCEL. */
 SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
 SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
@@ -481,18 +567,24 @@ SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
 typedef struct seen_bitmap seen_bitmap;
 
-/* Integers 0 .. bound-1, one bit each. Indices outside are SEEN_ERANGE everywhere,
- * never a silent no. */
-SEEN_API int seen_bitmap_new(uint64_t bound, seen_bitmap **out);
-SEEN_API void seen_bitmap_free(seen_bitmap *b);
+/* Integers 0 .. bound-1, one bit each, in memory from A (NULL: the system's). Threads:
+ * as for filters, without the exception. SEEN_EINVAL if BOUND is 0 or above 2^49;
+ * SEEN_ENOMEM. */
+SEEN_API int seen_bitmap_new(uint64_t bound, const seen_allocator *a,
+                             seen_bitmap **out);
+SEEN_API void seen_bitmap_free(seen_bitmap *b); /* NULL is fine */
+
+/* An index outside is SEEN_ERANGE everywhere, never a silent no. */
 SEEN_API uint64_t seen_bitmap_bound(const seen_bitmap *b);
 SEEN_API int seen_bitmap_set(seen_bitmap *b, uint64_t i);       /* SEEN_NEW, SEEN_DUP */
 SEEN_API int seen_bitmap_clear(seen_bitmap *b, uint64_t i);     /* 1 was set, 0 not */
 SEEN_API int seen_bitmap_get(const seen_bitmap *b, uint64_t i); /* 1, 0 */
-/* Sets N integers; returns how many were taken (less than N: the next is outside). */
-SEEN_API size_t seen_bitmap_set_many(seen_bitmap *b, const uint64_t *i, size_t n);
+/* Sets N integers. SEEN_OK, or SEEN_ERANGE if one is outside: those before it are set.
+ * *TAKEN is how many were; NULL if nobody asks. */
+SEEN_API int seen_bitmap_set_many(seen_bitmap *b, const uint64_t *i, size_t n,
+                                  size_t *taken);
 SEEN_API uint64_t seen_bitmap_count(const seen_bitmap *b);
-/* Set bits in from .. to-1. */
+/* The number of set bits in from .. to-1. SEEN_ERANGE; SEEN_EINVAL if FROM > TO. */
 SEEN_API int seen_bitmap_count_range(const seen_bitmap *b, uint64_t from, uint64_t to,
                                      uint64_t *out);
 /* The first set bit at or after FROM, or the bound if there is none. */
@@ -503,7 +595,8 @@ SEEN_API uint64_t seen_bitmap_prev(const seen_bitmap *b, uint64_t from);
  * the last; returns how many. Loop until it returns 0. */
 SEEN_API size_t seen_bitmap_list(const seen_bitmap *b, uint64_t *from, uint64_t to,
                                  uint64_t *out, size_t n);
-/* DST becomes the union, intersection or difference; bounds must be equal. */
+/* DST becomes the union, intersection or difference. SEEN_EMISMATCH if the bounds
+ * differ. */
 SEEN_API int seen_bitmap_or(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_and(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         size_t c = n - i < 64 ? n - i : 64;
         for (size_t j = 0; j < c; j++)
             batch[j] = keys[2 * (i + j)];
-        seen_add_many(f, batch, c, NULL);
+        seen_add_many(f, batch, c, NULL, NULL);
     }
     double t2 = now();
     for (size_t i = 0; i < 2 * n; i++)

@@ -252,7 +252,7 @@ static void first_pass(exact *x)
                                   .seed = x->seed};
             x->again = sizing_make(&few);
         }
-        if (seen_add_hashes(x->first, b->hash, b->n, b->dup) < b->n)
+        if (seen_add_hashes(x->first, b->hash, b->n, b->dup, NULL) < 0)
             kit_die("%s", seen_reason());
         if (b->n > room) {
             room = b->n;
@@ -263,7 +263,7 @@ static void first_pass(exact *x)
             some[m] = b->hash[i];
             m += b->dup[i];
         }
-        if (seen_add_hashes(x->again, some, m, b->dup) < m)
+        if (seen_add_hashes(x->again, some, m, b->dup, NULL) < 0)
             kit_die("%s", seen_reason());
         x->lines += b->n;
         progress(x, f);

@@ -78,7 +78,7 @@ void shards_add(shards *s, shard_order *o, unsigned i, bool *dup)
 {
     size_t from = o->from[i], n = o->from[i + 1] - from;
     uint64_t before = seen_bytes(s->set[i]);
-    if (seen_add_hashes(s->set[i], o->hash + from, n, o->dup + from) < n)
+    if (seen_add_hashes(s->set[i], o->hash + from, n, o->dup + from, NULL) < 0)
         kit_die("%s", seen_reason());
     atomic_fetch_add(&s->bytes, seen_bytes(s->set[i]) - before);
     for (size_t j = from; j < from + n; j++)

@@ -292,7 +292,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     s->v = visited_new(c->conf, frontier_seed(s->f),
                        n > c->conf->expect ? n + n / 5 : c->conf->expect);
     rebuild r = {.crawler = c};
-    if (seen_bitmap_new(n ? n : 1, &r.done) < 0)
+    if (seen_bitmap_new(n ? n : 1, NULL, &r.done) < 0)
         kit_die("%s", seen_reason());
     walker first = {group_again, entry_again, &r};
     frontier_walk(s->f, &first);

@@ -1,6 +1,7 @@
 /* bytes.h - fixed-width little-endian numbers in memory of any alignment. */
 #ifndef SN_BYTES_H
 #define SN_BYTES_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,6 +63,21 @@ static inline void sn_put_double(void *p, double d)
     uint64_t x;
     memcpy(&x, &d, 8);
     sn_put64(p, x);
+}
+
+/* A word of a body to which other threads may be adding: 8-byte aligned. */
+static inline uint64_t sn_peek64(const void *p)
+{
+    return sn_swap64(__atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED));
+}
+
+/* Whether LEN bytes are all zero: reserved fields and padding. */
+static inline bool sn_all_zero(const void *bytes, uint64_t len)
+{
+    const uint8_t *p = bytes;
+    while (len && *p == 0)
+        p++, len--;
+    return len == 0;
 }
 
 /* The high half of a 64 x 64 product: maps a hash evenly onto 0 .. n-1. */

@@ -58,3 +58,7 @@ const char *seen_version(void)
 {
     return SEEN_VERSION;
 }
+unsigned seen_version_number(void)
+{
+    return SEEN_VERSION_NUMBER;
+}

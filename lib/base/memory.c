@@ -1,5 +1,6 @@
 /* memory.c - the caller's allocator, or the system's with huge pages. */
 #include "base/memory.h"
+#include "base/fail.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,6 +90,29 @@ void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
     memcpy(to, body, len);
     sn_body_free(a, body, len);
     return to;
+}
+
+bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_t n,
+                   size_t element)
+{
+    void **p = array;
+    if (*p && n <= *room)
+        return true;
+    uint64_t want = n + n / 8 + 64;
+    void *more = *p ? sn_body_regrow(a, *p, *room * element, want * element)
+                    : sn_body_alloc(a, want * element);
+    if (!more)
+        return false;
+    *p = more;
+    *room = want;
+    return true;
+}
+
+int sn_check_allocator(const seen_allocator *a)
+{
+    return !a || !a->alloc == !a->free
+               ? SEEN_OK
+               : sn_fail(SEEN_EINVAL, "an allocator needs both alloc and free");
 }
 
 void *sn_alloc(const seen_allocator *a, size_t len)

@@ -18,6 +18,14 @@ void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
 void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
                      uint64_t new_len);
 
+/* Makes the array at *ARRAY, of *ROOM elements, hold at least N of ELEMENT bytes: an
+ * eighth more than asked for, contents kept. False: no memory, all as it was. */
+bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_t n,
+                   size_t element);
+
+/* SEEN_EINVAL unless A has both functions or none; NULL is the system's. */
+int sn_check_allocator(const seen_allocator *a);
+
 /* Small things, zeroed. */
 void *sn_alloc(const seen_allocator *a, size_t len);
 void sn_free(const seen_allocator *a, void *p, size_t len);

@@ -124,6 +124,11 @@ int sn_replace_write(sn_replace *r, const void *p, size_t len)
     return 0;
 }
 
+int sn_replace_rewind(sn_replace *r)
+{
+    return lseek(r->fd, 0, SEEK_SET) == 0 ? 0 : failed("write", r->path);
+}
+
 /* The rename itself must survive a crash, and it lives in the folder. */
 static int sync_folder(const char *path)
 {

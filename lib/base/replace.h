@@ -16,6 +16,8 @@ typedef struct sn_replace {
  * its owner if that is allowed. */
 int sn_replace_begin(sn_replace *r, const char *path);
 int sn_replace_write(sn_replace *r, const void *p, size_t len);
+/* What is written next goes to the beginning of the file; not for `direct` ones. */
+int sn_replace_rewind(sn_replace *r);
 /* Synchronises and renames; on failure the old file stands and nothing is left. */
 int sn_replace_commit(sn_replace *r);
 void sn_replace_abort(sn_replace *r);

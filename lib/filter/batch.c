@@ -24,7 +24,7 @@ static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
 
 /* ---- several layers ------------------------------------------------------------- */
 
-#define LINE 1024 /* keys that pass from layer to layer together */
+#define CHUNK 1024 /* keys that pass from layer to layer together */
 
 /* Fetches the lines of keys from FROM on, up to COUNT of the N there are. */
 static inline void fetch(const sn_layer *l, const uint64_t *h, size_t n, size_t from,
@@ -41,7 +41,7 @@ static inline bool few(size_t n)
 }
 
 /* Asks one layer, or with INTO adds to it, which has room. Returns how many were done;
- * fewer only if it did not take one all the same. NEAR: the lines are on their way. */
+ * fewer only if the layer refused a key. NEAR: the lines are on their way. */
 static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, size_t n,
                          bool *out, bool near)
 {
@@ -74,12 +74,12 @@ static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, s
     return done;
 }
 
-/* Asks layers [0, UPTO) for N <= LINE hashes. What none has found is then in REST, and
+/* Asks layers [0, UPTO) for N <= CHUNK hashes. What none has found is then in REST, and
  * AT says whose it is; returns how many that are. */
 static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_t n,
                    bool *found, uint64_t *rest, uint16_t *at)
 {
-    bool hit[LINE], near = few(n);
+    bool hit[CHUNK], near = few(n);
     if (near && n > 1)
         touch(f, h, n);
     if (!upto) {
@@ -111,13 +111,14 @@ static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_
     return left;
 }
 
-/* Adds N <= LINE in order; grows when the newest layer is full. Returns how many were
- * taken. */
-static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+/* Adds N <= CHUNK in order; grows when the newest layer is full. Returns how many were
+ * taken; fewer than N with the code in *WHY. */
+static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
+                          int *why)
 {
-    uint64_t fresh[LINE];
-    uint16_t at[LINE];
-    bool hit[LINE];
+    uint64_t fresh[CHUNK];
+    uint16_t at[CHUNK];
+    bool hit[CHUNK];
     bool multiset = f->layer->kind->multiset;
     size_t done = 0;
     while (done < n) {
@@ -147,7 +148,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
                     continue;
                 }
             }
-            if (sn_grow(f) < 0)
+            if ((*why = sn_grow(f)) < 0)
                 return done;
         }
     }
@@ -155,21 +156,21 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
 }
 
 /* Any number of keys (or, without KEYS, hashes); OUT may be NULL when adding. Returns
- * how many were done. */
+ * how many were done; fewer than N with the code in *WHY. */
 static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_key *keys,
-                          const uint64_t *hashes, size_t n, bool *out)
+                          const uint64_t *hashes, size_t n, bool *out, int *why)
 {
-    uint64_t own[LINE], rest[LINE];
-    uint16_t at[LINE];
-    bool ignored[LINE];
+    uint64_t own[CHUNK], rest[CHUNK];
+    uint16_t at[CHUNK];
+    bool ignored[CHUNK];
     for (size_t done = 0, m; done < n; done += m) {
-        m = n - done < LINE ? n - done : LINE;
+        m = n - done < CHUNK ? n - done : CHUNK;
         for (size_t i = 0; keys && i < m; i++)
             own[i] = sn_key_hash(f, keys[done + i].data, keys[done + i].len);
         const uint64_t *h = keys ? own : hashes + done;
         bool *answer = out ? out + done : ignored;
         if (into) {
-            size_t taken = add_growing(into, h, m, answer);
+            size_t taken = add_growing(into, h, m, answer, why);
             if (taken < m)
                 return done + taken;
         } else if (few(m) && f->alike) {
@@ -184,7 +185,7 @@ static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_ke
 
 /* ---- the rolling window ---------------------------------------------------------- */
 
-size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup, int *why)
 {
     sn_layer *l = f->layer;
     size_t taken = 0;
@@ -199,15 +200,15 @@ size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
         if (sn_room(l) && l->twin->add(l, h, 1, dup))
             return 1;
     }
-    return taken + add_growing(f, h + taken, n - taken, dup + taken);
+    return taken + add_growing(f, h + taken, n - taken, dup + taken, why);
 }
 
 /* Runs N keys (or, without KEYS, hashes) through the one layer of F; OUT may be NULL
- * when adding. Returns how many were done: fewer than all if there is no more room, or
- * a second layer. */
+ * when adding. Returns how many were done: fewer than all if there is a second layer, or
+ * no more room; then the code is in *WHY. */
 static inline __attribute__((always_inline)) size_t
 roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
-     const uint64_t *hashes, size_t n, bool *out)
+     const uint64_t *hashes, size_t n, bool *out, int *why)
 {
     uint64_t ring[WINDOW];
     bool ignored[GROUP];
@@ -226,7 +227,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
         size_t m = n - behind < GROUP ? n - behind : GROUP;
         const uint64_t *h = keys ? ring + behind % WINDOW : hashes + behind;
         if (into) {
-            size_t taken = sn_add_group(into, h, m, out ? out + behind : ignored);
+            size_t taken = sn_add_group(into, h, m, out ? out + behind : ignored, why);
             if (taken < m || into->layers > 1)
                 return behind + taken;
         } else {
@@ -245,13 +246,13 @@ static inline void work(const seen_filter *f, seen_filter *into, const uint64_t 
                         size_t n, bool *out, bool ahead)
 {
     const sn_twin *t = f->layer->twin;
-    bool ignored[LINE];
+    bool ignored[CHUNK];
     if (!into) {
         (ahead ? t->has_ahead : t->has)(f->layer, h, n, out);
         return;
     }
     for (size_t i = 0, m; i < n; i += m) {
-        m = out || n - i < LINE ? n - i : LINE;
+        m = out || n - i < CHUNK ? n - i : CHUNK;
         bool *dup = out ? out + i : ignored;
         if (ahead)
             t->add_ahead(into->layer, h + i, m, dup);
@@ -273,10 +274,10 @@ static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_
 static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys,
                         size_t n, bool *out)
 {
-    uint64_t line[LINE]; /* the hashes; cut in front, it grows behind */
+    uint64_t line[CHUNK]; /* the hashes; cut in front, it grows behind */
     size_t from = 0, to = 0, done = 0, hashed = 0;
     while (done < n) {
-        if (to + STEP > LINE) {
+        if (to + STEP > CHUNK) {
             memmove(line, line + from, (to - from) * sizeof *line);
             to -= from;
             from = 0;
@@ -315,9 +316,9 @@ static inline bool paced(const seen_filter *f)
 
 static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
 {
-    uint64_t h[LINE];
-    for (size_t i = 0; i < n; i += LINE) {
-        size_t m = n - i < LINE ? n - i : LINE;
+    uint64_t h[CHUNK];
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
         for (size_t j = 0; j < m; j++)
             h[j] = sn_key_hash(f, keys[i + j].data, keys[i + j].len);
         f->layer->twin->has(f->layer, h, m, out + i);
@@ -326,17 +327,18 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
 
 /* ---- public ---------------------------------------------------------------------- */
 
+/* Returns how many were taken; fewer than N with the code in *WHY. */
 static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
-                        size_t n, bool *dup)
+                        size_t n, bool *dup, int *why)
 {
-    if (sn_may_add(f) < 0)
+    if ((*why = sn_may_add(f)) < 0)
         return 0;
     if (!dup && sn_add_bulk(f, keys, h, n))
         return n;
     size_t done = 0;
     if (f->layers == 1) {
         if (!streams(f, true, n)) {
-            done = roll(f, f, keys, h, n, dup);
+            done = roll(f, f, keys, h, n, dup, why);
         } else {
             done = n;
             if (keys)
@@ -345,22 +347,35 @@ static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
                 stream_hashes(f, f, h, n, dup);
         }
     }
-    if (f->layers == 1)
+    if (*why < 0 || f->layers == 1)
         return done;
     return done + pass_layers(f, f, keys ? keys + done : NULL, h ? h + done : NULL,
-                              n - done, dup ? dup + done : NULL);
+                              n - done, dup ? dup + done : NULL, why);
 }
 
-size_t seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
+/* The result of a batch of N of which DONE were taken. */
+static int told(size_t done, size_t n, size_t *taken, int why)
 {
-    if (f->foreign)
-        return sn_outside_add(f, keys, n, dup);
-    return add_batch(f, keys, NULL, n, dup);
+    if (taken)
+        *taken = done;
+    return done < n ? why : SEEN_OK;
 }
 
-size_t seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup)
+int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+                  size_t *taken)
 {
-    return add_batch(f, NULL, h, n, dup);
+    int why = SEEN_OK;
+    size_t done = f->foreign ? sn_outside_add(f, keys, n, dup, &why)
+                             : add_batch(f, keys, NULL, n, dup, &why);
+    return told(done, n, taken, why);
+}
+
+int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
+                    size_t *taken)
+{
+    int why = SEEN_OK;
+    size_t done = add_batch(f, NULL, h, n, dup, &why);
+    return told(done, n, taken, why);
 }
 
 void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
@@ -368,23 +383,28 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
     if (f->foreign)
         sn_foreign_has(f->foreign, keys, n, found);
     else if (f->layers > 1)
-        pass_layers(f, NULL, keys, NULL, n, found);
+        pass_layers(f, NULL, keys, NULL, n, found, NULL);
     else if (paced(f))
         ask_paced(f, keys, n, found);
     else if (streams(f, false, n))
         stream_keys(f, NULL, keys, n, found);
     else
-        roll(f, NULL, keys, NULL, n, found);
+        roll(f, NULL, keys, NULL, n, found, NULL);
 }
 
-void seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
+int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
 {
+    if (f->foreign) {
+        memset(found, true, n); /* a "no" would be a lie */
+        return sn_outside_refuse(f, "takes no hashes");
+    }
     if (f->layers > 1)
-        pass_layers(f, NULL, NULL, h, n, found);
+        pass_layers(f, NULL, NULL, h, n, found, NULL);
     else if (paced(f))
         f->layer->twin->has(f->layer, h, n, found);
     else if (streams(f, false, n))
         stream_hashes(f, NULL, h, n, found);
     else
-        roll(f, NULL, NULL, h, n, found);
+        roll(f, NULL, NULL, h, n, found, NULL);
+    return SEEN_OK;
 }

@@ -22,8 +22,8 @@ static inline uint64_t sn_room(const sn_layer *l)
 int sn_may_add(seen_filter *f);
 
 /* Adds N <= 16 hashes in order, growing when the newest layer is full. Returns how
- * many were taken. */
-size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup);
+ * many were taken; fewer than N with the code in *WHY. */
+size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup, int *why);
 
 /* bulk.c: adds all N in the order of memory, or returns 0 if that is not the way to
  * add them. Either KEYS or HASHES. */

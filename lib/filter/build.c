@@ -26,13 +26,26 @@
 /* Left on the disk for others. */
 #define SPARE ((uint64_t)16 << 20)
 
-int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
+static void *alloc_locked(void *ctx, size_t size, size_t align)
 {
-    static const seen_build_spec zero;
-    *out = NULL;
-    if (!spec)
-        spec = &zero;
-    if (spec->reserved0)
+    seen_builder *b = ctx;
+    pthread_mutex_lock(&b->memory);
+    void *p = b->spec.alloc.alloc(b->spec.alloc.ctx, size, align);
+    pthread_mutex_unlock(&b->memory);
+    return p;
+}
+
+static void free_locked(void *ctx, void *p, size_t size)
+{
+    seen_builder *b = ctx;
+    pthread_mutex_lock(&b->memory);
+    b->spec.alloc.free(b->spec.alloc.ctx, p, size);
+    pthread_mutex_unlock(&b->memory);
+}
+
+static int check_spec(const seen_build_spec *spec)
+{
+    if (spec->reserved0 || !sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
@@ -45,18 +58,35 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
                        "building needs at least %llu bytes of memory, not %llu",
                        (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
     sn_shape s = {.kind = SEEN_RIBBON};
-    int rc = spec->error != 0 ? sn_ribbon.shape_for(&s, 1, spec->error) : 0;
+    int rc = sn_check_allocator(&spec->alloc);
+    if (rc == 0 && spec->error != 0)
+        rc = sn_ribbon.shape_for(&s, 1, spec->error);
+    return rc;
+}
+
+int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
+{
+    static const seen_build_spec zero;
+    *out = NULL;
+    if (!spec)
+        spec = &zero;
+    int rc = check_spec(spec);
     if (rc < 0)
         return rc;
-    seen_builder *b = calloc(1, sizeof *b);
+    seen_builder *b = sn_alloc(&spec->alloc, sizeof *b);
     const char *tmp = spec->tmp ? spec->tmp : getenv("TMPDIR");
-    if (b)
-        b->tmp = strdup(tmp && *tmp ? tmp : "/tmp");
-    if (!b || !b->tmp) {
-        free(b);
+    tmp = tmp && *tmp ? tmp : "/tmp";
+    char *name = sn_alloc(&spec->alloc, strlen(tmp) + 1);
+    if (!b || !name) {
+        sn_free(&spec->alloc, name, strlen(tmp) + 1);
+        sn_free(&spec->alloc, b, sizeof *b);
         return sn_fail(SEEN_ENOMEM, "no memory for a builder");
     }
+    b->tmp = strcpy(name, tmp);
     b->spec = *spec;
+    pthread_mutex_init(&b->memory, NULL);
+    if (spec->alloc.alloc)
+        b->alloc = (seen_allocator){alloc_locked, free_locked, b};
     b->fd = -1;
     b->work = spec->work ? spec->work : WORK_DEFAULT;
     /* Three arrays: one filling, one being grouped, one being written. */
@@ -221,16 +251,15 @@ static int spill(seen_builder *b)
             return rc;
         }
     }
-    sn_run **runs = realloc(b->run, (b->runs + 1) * sizeof *runs);
-    if (runs)
-        b->run = runs;
-    sn_run *run = runs ? malloc(sizeof *run) : NULL;
-    if (!b->parted)
-        b->parted = malloc(b->cap * 8);
+    sn_run *run = NULL;
+    if (sn_array_room(&b->alloc, &b->run, &b->runs_room, b->runs + 1, sizeof *b->run))
+        run = sn_alloc(&b->alloc, sizeof *run);
+    if (!b->parted && (b->parted = sn_body_alloc(&b->alloc, b->cap * 8)))
+        b->parted_room = b->cap;
     if (!b->full)
-        b->full = malloc(b->cap * 8);
+        b->full = sn_body_alloc(&b->alloc, b->cap * 8);
     if (!run || !b->parted || !b->full) {
-        free(run);
+        sn_free(&b->alloc, run, sizeof *run);
         return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
                        (unsigned long long)b->cap);
     }
@@ -275,7 +304,8 @@ static int make_room(seen_builder *b)
         return spill(b);
     uint64_t want = b->room ? b->room * 2 : FIRST_ROOM;
     want = want < b->cap ? want : b->cap;
-    uint64_t *p = realloc(b->fill, want * 8);
+    uint64_t *p = b->fill ? sn_body_regrow(&b->alloc, b->fill, b->room * 8, want * 8)
+                          : sn_body_alloc(&b->alloc, want * 8);
     if (!p)
         return sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
                        (unsigned long long)want);
@@ -284,7 +314,7 @@ static int make_room(seen_builder *b)
     return 0;
 }
 
-static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h,
+static inline int take_keys(seen_builder *b, const seen_key *keys, const uint64_t *h,
                        size_t n)
 {
     if (b->failed)
@@ -319,12 +349,18 @@ static inline int take(seen_builder *b, const seen_key *keys, const uint64_t *h,
 
 int seen_builder_add(seen_builder *b, const seen_key *keys, size_t n)
 {
-    return take(b, keys, NULL, n);
+    return take_keys(b, keys, NULL, n);
 }
 
 int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t n)
 {
-    return take(b, NULL, h, n);
+    return take_keys(b, NULL, h, n);
+}
+
+static void free_words(seen_builder *b, uint64_t **words, uint64_t room)
+{
+    sn_body_free(&b->alloc, *words, room * 8);
+    *words = NULL;
 }
 
 int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
@@ -334,24 +370,22 @@ int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
         rc = b->used ? spill(b) : 0;
         int late = join_writer(b);
         rc = rc < 0 ? rc : late;
-        free(b->fill);
-        b->fill = NULL;
-        free(b->full);
-        b->full = NULL;
+        free_words(b, &b->fill, b->room);
+        free_words(b, &b->full, b->cap);
     } else {
-        b->parted = malloc(b->used ? b->used * 8 : 8);
+        b->parted = sn_body_alloc(&b->alloc, b->used * 8);
         if (!b->parted)
             return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
                            (unsigned long long)b->used);
         group(b->fill, b->used, b->parted, start);
         if (b->used)
             thin(b->parted, start, b->fill);
-        free(b->fill);
+        free_words(b, &b->fill, b->room);
         b->fill = b->parted;
+        b->room = b->used;
         b->parted = NULL;
     }
-    free(b->parted);
-    b->parted = NULL;
+    free_words(b, &b->parted, b->parted_room);
     return rc;
 }
 
@@ -364,11 +398,13 @@ void seen_builder_free(seen_builder *b)
     if (b->fd >= 0)
         close(b->fd);
     for (uint32_t i = 0; i < b->runs; i++)
-        free(b->run[i]);
-    free(b->run);
-    free(b->fill);
-    free(b->full);
-    free(b->parted);
-    free(b->tmp);
-    free(b);
+        sn_free(&b->alloc, b->run[i], sizeof *b->run[i]);
+    sn_body_free(&b->alloc, b->run, b->runs_room * sizeof *b->run);
+    free_words(b, &b->fill, b->room);
+    free_words(b, &b->full, b->cap);
+    free_words(b, &b->parted, b->parted_room);
+    sn_free(&b->alloc, b->tmp, strlen(b->tmp) + 1);
+    pthread_mutex_destroy(&b->memory);
+    seen_allocator a = b->spec.alloc;
+    sn_free(&a, b, sizeof *b);
 }

@@ -16,6 +16,10 @@ typedef struct sn_run {
 
 struct seen_builder {
     seen_build_spec spec;
+    /* The caller's allocator behind a lock, because the threads that solve use it too;
+     * or the system's. */
+    seen_allocator alloc;
+    pthread_mutex_t memory;
     char *tmp;
     uint64_t work; /* bytes of memory to work with */
     int failed;    /* the code that ended it */
@@ -27,12 +31,13 @@ struct seen_builder {
     int fd;           /* of the temporary file; -1: none yet */
     uint64_t spilled; /* bytes in it */
     sn_run **run;
+    uint64_t runs_room;
     uint32_t runs;
 
     /* The thread that writes a run; the fields are its own while it runs. */
     pthread_t writer;
     bool writing;
-    uint64_t *full, full_n, *parted;
+    uint64_t *full, full_n, *parted, parted_room;
     sn_run *full_run;
     int write_rc, write_errno;
     char write_why[400];

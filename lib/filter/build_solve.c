@@ -100,18 +100,17 @@ typedef struct pile {
     uint64_t *words, n, room;
 } pile;
 
-static int pile_room(pile *p, uint64_t more)
+static int pile_room(const job *j, pile *p, uint64_t more)
 {
-    if (p->words && p->n + more <= p->room)
-        return 0;
-    uint64_t room = p->n + more + (p->n + more) / 4 + 64;
-    uint64_t *words = realloc(p->words, room * 8);
-    if (!words)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
-                       (unsigned long long)room);
-    p->words = words;
-    p->room = room;
-    return 0;
+    return sn_array_room(&j->b->alloc, &p->words, &p->room, p->n + more, 8)
+               ? 0
+               : sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
+                         (unsigned long long)(p->n + more));
+}
+
+static void pile_free(const job *j, pile *p)
+{
+    sn_body_free(&j->b->alloc, p->words, p->room * 8);
 }
 
 /* Adds the distinct keys of a part to KEYS, in order; SCRATCH is for sorting. */
@@ -119,8 +118,8 @@ static int take_part(const job *j, uint64_t part, pile *keys, pile *scratch)
 {
     uint64_t n = part_keys(j, part, part + 1);
     scratch->n = 0;
-    int rc = pile_room(keys, n);
-    rc = rc < 0 ? rc : pile_room(scratch, n);
+    int rc = pile_room(j, keys, n);
+    rc = rc < 0 ? rc : pile_room(j, scratch, n);
     rc = rc < 0 ? rc : read_part(j, part, keys->words + keys->n);
     if (rc == 0)
         keys->n +=
@@ -146,17 +145,17 @@ static void fail_job(job *j, int rc)
 /* Appends N words to the body; the caller has the turn. */
 static int append(job *j, const uint64_t *words, uint64_t n)
 {
-    static const seen_allocator system;
+    const seen_allocator *a = &j->b->alloc;
     uint64_t at = j->words * 8, len = n * 8;
     if (j->fd < 0 && at + len > j->room) {
         uint64_t room = (at + len) / 8 * 9 + ((uint64_t)8 << 20);
-        uint8_t *more = sn_body_alloc(&system, room);
+        uint8_t *more = sn_body_alloc(a, room);
         if (!more)
             return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
                            (unsigned long long)room);
         if (at)
             memcpy(more, j->body, at);
-        sn_body_free(&system, j->body, j->room);
+        sn_body_free(a, j->body, j->room);
         j->body = more;
         j->room = room;
     }
@@ -205,7 +204,7 @@ static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit,
                              &len, entry);
         entry[0] += p->n;
         entry[1] += p->n;
-        rc = rc < 0 ? rc : pile_room(p, len);
+        rc = rc < 0 ? rc : pile_room(j, p, len);
         if (rc < 0)
             return rc;
         if (len)
@@ -234,7 +233,7 @@ static void *work(void *arg)
 {
     job *j = arg;
     pile keys = {0}, scratch = {0}, words = {0};
-    sn_ribbon_work *w = sn_ribbon_work_new();
+    sn_ribbon_work *w = sn_ribbon_work_new(&j->b->alloc);
     uint64_t parts = SN_PARTS >> j->unit_bits;
     int rc = w ? 0 : sn_fail(SEEN_ENOMEM, "no memory to solve");
     while (rc == 0) {
@@ -252,9 +251,9 @@ static void *work(void *arg)
     }
     if (rc < 0)
         fail_job(j, rc);
-    free(words.words);
-    free(scratch.words);
-    free(keys.words);
+    pile_free(j, &words);
+    pile_free(j, &scratch);
+    pile_free(j, &keys);
     sn_ribbon_work_free(w);
     return NULL;
 }
@@ -279,8 +278,8 @@ static int count(const job *j, uint64_t parts, double *out)
         rc = take_part(j, p, &keys, &scratch);
         *out += (double)keys.n;
     }
-    free(keys.words);
-    free(scratch.words);
+    pile_free(j, &keys);
+    pile_free(j, &scratch);
     return rc;
 }
 
@@ -325,8 +324,7 @@ static int plan(job *j)
 
 static void reset(job *j)
 {
-    static const seen_allocator system;
-    sn_body_free(&system, j->body, j->room);
+    sn_body_free(&j->b->alloc, j->body, j->room);
     j->body = NULL;
     j->room = j->words = j->next = j->turn = j->solved = j->kept = 0;
     if (j->fd >= 0)
@@ -337,8 +335,8 @@ static void reset(job *j)
 /* All units with the fingerprints of S. */
 static int solve(job *j, const sn_shape *s)
 {
-    static const seen_allocator system;
-    pthread_t *thread = calloc(j->threads, sizeof *thread);
+    const seen_allocator *a = &j->b->alloc;
+    pthread_t *thread = sn_alloc(a, j->threads * sizeof *thread);
     uint64_t want = sn_ribbon.body_len(s);
     unsigned started = 0;
     int rc = 0;
@@ -350,7 +348,7 @@ static int solve(job *j, const sn_shape *s)
         rc = j->fd < 0 ? j->fd : 0;
     } else {
         j->room = want + want / 256 + 65536;
-        j->body = sn_body_alloc(&system, j->room);
+        j->body = sn_body_alloc(a, j->room);
         if (!j->body)
             rc = SEEN_ENOMEM, j->room = 0;
     }
@@ -380,7 +378,7 @@ static int solve(job *j, const sn_shape *s)
     pthread_mutex_unlock(&j->lock);
     for (unsigned i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
-    free(thread);
+    sn_free(a, thread, j->threads * sizeof *thread);
     if (rc == 0 && j->rc < 0) {
         errno = j->err;
         rc = sn_fail(j->rc, "%s", j->why);
@@ -417,16 +415,34 @@ static int solve_to_fit(job *j)
                             (unsigned long long)spec->memory);
 }
 
+/* The temporary file's LEN bytes in memory of the caller's allocator. */
+static uint8_t *read_body(job *j, uint64_t len)
+{
+    uint8_t *body = sn_body_alloc(&j->b->alloc, len);
+    for (uint64_t at = 0; body && at < len;) {
+        ssize_t n = pread(j->fd, body + at, len - at, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            sn_body_free(&j->b->alloc, body, len);
+            return NULL;
+        }
+        at += (uint64_t)n;
+    }
+    return body;
+}
+
 /* The body as a filter's own: exactly as long as it is. */
 static uint8_t *take_body(job *j)
 {
-    static const seen_allocator system;
     uint64_t len = j->words * 8;
+    if (j->fd >= 0 && j->b->alloc.alloc)
+        return read_body(j, len);
     if (j->fd >= 0) {
         void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, j->fd, 0);
         return p == MAP_FAILED ? NULL : p; /* large, so that the filter will unmap it */
     }
-    uint8_t *body = sn_body_shrink(&system, j->body, j->room, len);
+    uint8_t *body = sn_body_shrink(&j->b->alloc, j->body, j->room, len);
     if (body) {
         j->body = NULL;
         j->room = 0;
@@ -436,8 +452,7 @@ static uint8_t *take_body(job *j)
 
 static int make_filter(job *j, seen_filter **out)
 {
-    static const seen_allocator system;
-    seen_filter *f = sn_filter_alloc(&system);
+    seen_filter *f = sn_filter_alloc(&j->b->spec.alloc);
     uint8_t *body = f ? take_body(j) : NULL;
     if (!body) {
         seen_free(f);
@@ -461,7 +476,7 @@ static int make_filter(job *j, seen_filter **out)
     f->seed = j->b->spec.seed;
     f->keys = j->kept;
     f->error = l->shape.error;
-    sn_settle(f);
+    sn_choose_twins(f);
     *out = f;
     return 0;
 }
@@ -471,7 +486,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
     *out = NULL;
     if (b->failed)
         return sn_fail(b->failed, "the builder has failed or finished");
-    job *j = calloc(1, sizeof *j);
+    job *j = sn_alloc(&b->alloc, sizeof *j);
     if (!j)
         return sn_fail(SEEN_ENOMEM, "no memory to build");
     j->b = b;
@@ -483,7 +498,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
     if (rc == 0)
         rc = plan(j);
     if (rc == 0) {
-        j->table = calloc((size_t)1 << j->bits, SN_RIBBON_ENTRY);
+        j->table = sn_body_alloc(&b->alloc, (uint64_t)SN_RIBBON_ENTRY << j->bits);
         rc = j->table ? solve_to_fit(j)
                       : sn_fail(SEEN_ENOMEM, "no memory for the table");
     }
@@ -491,10 +506,10 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
         rc = make_filter(j, out);
     int e = errno;
     reset(j);
-    free(j->table);
+    sn_body_free(&b->alloc, j->table, (uint64_t)SN_RIBBON_ENTRY << j->bits);
     pthread_cond_destroy(&j->turned);
     pthread_mutex_destroy(&j->lock);
-    free(j);
+    sn_free(&b->alloc, j, sizeof *j);
     errno = e;
     return rc;
 }

@@ -48,8 +48,8 @@ enum {
 
 /* Bytes of the header for these layers. */
 uint64_t sn_header_len(const seen_filter *f);
-/* Fills HEADER (sn_header_len bytes) for F: records, sums of all pieces, own sum. */
-void sn_header_make(const seen_filter *f, uint8_t *header);
+/* Bytes of the piece of L's body that starts at AT; each has a sum in the header. */
+uint64_t sn_piece_len(const sn_layer *l, uint64_t at);
 /* The header's own checksum, whatever stands in its sum and dirty fields. */
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len);
 /* The same of a dirty header: also whatever stands in its counts and piece sums, which

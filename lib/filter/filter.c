@@ -1,5 +1,6 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
 #include "filter/filter.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
 #include <errno.h>
@@ -93,10 +94,26 @@ void seen_free(seen_filter *f)
     sn_free(&a, f, sizeof *f);
 }
 
-void *seen_body(seen_filter *f, uint32_t layer, size_t *len)
+const void *seen_body(const seen_filter *f, uint32_t layer, size_t *len)
 {
     *len = layer < f->layers ? f->layer[layer].len : 0;
     return layer < f->layers ? f->layer[layer].body : NULL;
+}
+
+int seen_body_to_write(seen_filter *f, uint32_t layer, void **body, size_t *len)
+{
+    *body = NULL;
+    *len = 0;
+    if (f->foreign)
+        return sn_outside_refuse(f, "has no layers");
+    if (layer >= f->layers)
+        return sn_fail(SEEN_EINVAL, "there is no layer %u", layer);
+    int rc = sn_may_change(f);
+    if (rc < 0)
+        return rc;
+    *body = f->layer[layer].body;
+    *len = f->layer[layer].len;
+    return SEEN_OK;
 }
 
 int sn_may_change(seen_filter *f)
@@ -130,8 +147,18 @@ int seen_clear(seen_filter *f)
     f->layers = 1;
     memset(f->layer[0].body, 0, f->layer[0].len);
     f->layer[0].added = 0;
-    sn_settle(f);
+    sn_choose_twins(f);
     return 0;
+}
+
+void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len)
+{
+    if (!(f->flags & SEEN_ATOMIC)) {
+        memcpy(to, from, len);
+        return;
+    }
+    for (uint64_t i = 0; i < len; i += 8)
+        sn_put64((uint8_t *)to + i, sn_peek64(from + i));
 }
 
 int seen_copy(const seen_filter *f, seen_filter **out)
@@ -155,8 +182,8 @@ int seen_copy(const seen_filter *f, seen_filter **out)
             seen_free(g);
             return rc;
         }
-        memcpy(g->layer[i].body, f->layer[i].body, f->layer[i].len);
-        g->layer[i].added = f->layer[i].added;
+        sn_snapshot(f, g->layer[i].body, f->layer[i].body, f->layer[i].len);
+        g->layer[i].added = __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
     }
     *out = g;
     return 0;
@@ -194,11 +221,7 @@ static void recount(sn_layer *l)
 
 static int add_batch(void *into, const uint64_t *h, size_t n)
 {
-    size_t done = seen_add_hashes(into, h, n, NULL);
-    for (int rc; done < n; done++) /* the one that was not taken knows the code */
-        if ((rc = seen_add_hash(into, h[done])) < 0)
-            return rc;
-    return 0;
+    return seen_add_hashes(into, h, n, NULL, NULL);
 }
 
 /* Hashes of one filter that another does not have. */

@@ -33,6 +33,7 @@ struct seen_filter {
     bool map_owned; /* munmap it */
     int lock;       /* from sn_map; -1 */
     bool writable, dirty;
+    bool still;      /* a private copy: nobody adds, whatever the flags say */
     bool shared;     /* others add too: the header is not ours to write */
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
@@ -59,8 +60,9 @@ int sn_grow(seen_filter *f);
 int sn_make_room(seen_filter *f, uint32_t n);
 /* Appends a layer of SHAPE with a zeroed body of its own. */
 int sn_append(seen_filter *f, const sn_shape *shape);
-/* Recomputes what is derived from the layers: twins, touch. */
-void sn_settle(seen_filter *f);
+/* Chooses the twin of every layer, and what follows from all of them: touch, alike.
+ * Called whenever a layer came, went or moved. */
+void sn_choose_twins(seen_filter *f);
 
 /* ---- size.c ---- */
 
@@ -70,7 +72,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
 double sn_first_share(const seen_spec *spec, double error);
 
 /* ---- foreign_handle.c: the same calls on another system's filter ---- */
-size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup);
+size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+                      int *why);
 int sn_outside_add_one(seen_filter *f, const void *key, size_t len);
 bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len);
 int sn_outside_remove(seen_filter *f, const void *key, size_t len);
@@ -80,9 +83,17 @@ int sn_outside_flush(seen_filter *f);
 /* SEEN_EKIND: WHAT is not for other systems' filters. */
 int sn_outside_refuse(const seen_filter *f, const char *what);
 
+/* ---- open.c ---- */
+
+/* SEEN_EINVAL if MODE, of seen_open or seen_open_foreign, has bits that mean nothing. */
+int sn_check_mode(unsigned mode);
+
 /* ---- filter.c ---- */
 seen_filter *sn_filter_alloc(const seen_allocator *a);
 /* Whether F may be changed now; a file behind it is marked dirty first. */
 int sn_may_change(seen_filter *f);
 int sn_mark_dirty(seen_filter *f);
+/* Copies LEN bytes (a multiple of 8) of a body of F, word by word where other threads
+ * may be adding. */
+void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len);
 #endif

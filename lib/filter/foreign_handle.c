@@ -92,8 +92,10 @@ int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
                             const seen_params *params, unsigned mode, seen_filter **out)
 {
     *out = NULL;
-    if (mode & SEEN_WRITE)
-        return sn_fail(SEEN_EINVAL, "bytes in memory are read in place or loaded");
+    if (mode & ~(unsigned)(SEEN_LOAD | SEEN_VERIFY))
+        return sn_fail(SEEN_EINVAL, "bytes in memory are read in place or loaded, "
+                                    "not opened with mode 0x%x",
+                       mode);
     return open_bytes((uint8_t *)(uintptr_t)bytes, len, mode & SEEN_LOAD, false, format,
                       params, out);
 }
@@ -109,8 +111,12 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     seen_filter *f;
     *out = NULL;
     int lock;
-    int rc =
-        sn_map(path, mode & SEEN_WRITE ? SN_WRITES_ALONE : SN_READS, &p, &len, &lock);
+    int rc = sn_check_mode(mode);
+    if (rc == 0 && mode & SEEN_SHARED)
+        rc = sn_fail(SEEN_EKIND, "other systems' filters have one writer at a time");
+    if (rc < 0)
+        return rc;
+    rc = sn_map(path, mode & SEEN_WRITE ? SN_WRITES_ALONE : SN_READS, &p, &len, &lock);
     if (rc < 0)
         return rc;
     rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format,
@@ -158,16 +164,16 @@ int sn_outside_flush(seen_filter *f)
 
 /* ---- keys ----------------------------------------------------------------------- */
 
-size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup)
+size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+                      int *why)
 {
     bool ignored[64];
     size_t done = 0;
-    int rc;
     if (dup)
-        return sn_foreign_add(f->foreign, keys, n, dup, &rc);
+        return sn_foreign_add(f->foreign, keys, n, dup, why);
     while (done < n) {
         size_t c = n - done < 64 ? n - done : 64;
-        size_t taken = sn_foreign_add(f->foreign, keys + done, c, ignored, &rc);
+        size_t taken = sn_foreign_add(f->foreign, keys + done, c, ignored, why);
         done += taken;
         if (taken < c)
             break;

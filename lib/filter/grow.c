@@ -63,7 +63,7 @@ void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double 
         *error = f->error * (1 - KNOWN_SHARE) * (1 - TIGHTEN) * pow(TIGHTEN, i - 1);
 }
 
-void sn_settle(seen_filter *f)
+void sn_choose_twins(seen_filter *f)
 {
     enum sn_simd simd = f->flags & SEEN_SCALAR ? SN_SCALAR : sn_simd_best();
     f->touch = false;
@@ -115,7 +115,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
                        (unsigned long long)len);
     sn_layer *l = f->layer + f->layers++;
     *l = (sn_layer){.kind = kind, .shape = *shape, .len = len, .body = body};
-    sn_settle(f);
+    sn_choose_twins(f);
     return 0;
 }
 
@@ -155,7 +155,7 @@ static int unfold(seen_filter *f)
     sn_body_free(&f->alloc, f->layer[0].body, f->layer[0].len);
     f->layer[0] = f->layer[1];
     f->layers = 1;
-    sn_settle(f);
+    sn_choose_twins(f);
     return 0;
 }
 
@@ -174,7 +174,7 @@ int sn_grow(seen_filter *f)
         return unfold(f);
     if (l->kind->grow) {
         int done = l->kind->grow(l, &f->alloc);
-        sn_settle(f); /* it may have outgrown the caches */
+        sn_choose_twins(f); /* it may have outgrown the caches */
         return done;
     }
     sn_shape s = {.kind = f->kind, .k = f->probes};

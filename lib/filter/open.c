@@ -15,13 +15,6 @@
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
 
-static bool all_zero(const uint8_t *p, uint64_t len)
-{
-    while (len && *p == 0)
-        p++, len--;
-    return len == 0;
-}
-
 /* The preamble: SEEN_OK if the header's length and sum can be trusted. */
 static int check_preamble(const uint8_t *p, uint64_t len)
 {
@@ -58,7 +51,7 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
     if (!fits)
         REFUSE("%u layers do not fit", layers);
-    if (!all_zero(p + SN_AT_SUM + 8, SN_PREAMBLE - SN_AT_SUM - 8))
+    if (!sn_all_zero(p + SN_AT_SUM + 8, SN_PREAMBLE - SN_AT_SUM - 8))
         REFUSE("the reserved bytes of the preamble are not zero");
     double error = sn_le_double(p + SN_AT_ERROR);
     if (!(error >= 0 && error <= 1))
@@ -83,7 +76,7 @@ static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
     l->kind = sn_kind_of(s->kind);
     if (!l->kind)
         REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
-    if (!all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
+    if (!sn_all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
         REFUSE("layer %u: the reserved bytes are not zero", i + 1);
     if (!(s->error >= 0 && s->error <= 1))
         REFUSE("layer %u: error is %g", i + 1, s->error);
@@ -145,18 +138,17 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
         if (m.keys > (double)f->layer[i].added && m.keys < 9e18)
             f->layer[i].added = (uint64_t)m.keys;
     }
-    sn_settle(f);
+    sn_choose_twins(f);
     return 0;
 }
 
 /* A filter over LEN bytes at P; P stays whose it was on failure. */
-static int open_at(uint8_t *p, uint64_t len, seen_filter **out)
+static int open_at(uint8_t *p, uint64_t len, const seen_allocator *a, seen_filter **out)
 {
-    static const seen_allocator system;
     int rc = check_preamble(p, len);
     if (rc < 0)
         return rc;
-    seen_filter *f = sn_filter_alloc(&system);
+    seen_filter *f = sn_filter_alloc(a);
     if (!f)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter");
     f->map = p;
@@ -171,12 +163,45 @@ static int open_at(uint8_t *p, uint64_t len, seen_filter **out)
     return 0;
 }
 
-int seen_open_bytes(const void *bytes, size_t len, seen_filter **out)
+/* Replaces *F, opened in place, by a copy in memory. */
+static int load(seen_filter **f)
 {
+    seen_filter *copy;
+    int rc = seen_copy(*f, &copy);
+    if (rc == 0) {
+        seen_free(*f);
+        *f = copy;
+    }
+    return rc;
+}
+
+int seen_open_bytes(const void *bytes, size_t len, unsigned mode,
+                    const seen_allocator *a, seen_filter **out)
+{
+    static const seen_allocator system;
     *out = NULL;
+    if (mode & ~(unsigned)(SEEN_LOAD | SEEN_VERIFY))
+        return sn_fail(SEEN_EINVAL, "bytes in memory are read in place or loaded, "
+                                    "not opened with mode 0x%x",
+                       mode);
+    int rc = sn_check_allocator(a);
+    if (rc < 0)
+        return rc;
     if ((uintptr_t)bytes % 64)
         return sn_fail(SEEN_EINVAL, "the bytes of a filter must be aligned to 64");
-    return open_at((uint8_t *)(uintptr_t)bytes, len, out);
+    seen_filter *f;
+    rc = open_at((uint8_t *)(uintptr_t)bytes, len, a ? a : &system, &f);
+    if (rc < 0)
+        return rc;
+    if (mode)
+        rc = seen_verify(f);
+    if (rc == 0 && mode & SEEN_LOAD)
+        rc = load(&f);
+    if (rc < 0)
+        seen_free(f);
+    else
+        *out = f;
+    return rc;
 }
 
 int seen_verify(const seen_filter *f)
@@ -187,7 +212,7 @@ int seen_verify(const seen_filter *f)
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
         for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8) {
-            uint64_t n = l->len - o < SN_PIECE ? l->len - o : SN_PIECE;
+            uint64_t n = sn_piece_len(l, o);
             if (sn_checksum(l->body + o, n) != sn_le64(sum))
                 return sn_fail(SEEN_EDAMAGED,
                                "layer %u is damaged between bytes %llu and "
@@ -201,7 +226,23 @@ int seen_verify(const seen_filter *f)
 
 /* ---- files ----------------------------------------------------------------------- */
 
+int sn_check_mode(unsigned mode)
+{
+    const unsigned known = SEEN_WRITE | SEEN_LOAD | SEEN_SHARED | SEEN_VERIFY;
+    if (mode & ~known)
+        return sn_fail(SEEN_EINVAL, "unknown bits 0x%x in the mode", mode & ~known);
+    if (mode & SEEN_LOAD && mode & (SEEN_WRITE | SEEN_SHARED))
+        return sn_fail(SEEN_EINVAL, "a file is loaded or written in place, not both");
+    return SEEN_OK;
+}
+
 int seen_open(const char *path, unsigned mode, seen_filter **out)
+{
+    return seen_open_with(path, mode, NULL, out);
+}
+
+int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
+                   seen_filter **out)
 {
     static const seen_allocator system;
     uint8_t *p = NULL;
@@ -211,31 +252,31 @@ int seen_open(const char *path, unsigned mode, seen_filter **out)
                             : mode & SEEN_WRITE ? SN_WRITES_ALONE
                                                 : SN_READS;
     *out = NULL;
-    int rc = sn_map(path, write, &p, &len, &lock);
+    int rc = sn_check_mode(mode);
+    if (rc == 0)
+        rc = sn_check_allocator(a);
+    if (rc < 0)
+        return rc;
+    rc = sn_map(path, write, &p, &len, &lock);
     if (rc < 0)
         return errno == EINVAL ? sn_fail(SEEN_EFORMAT, "%s: not a file", path) : rc;
     seen_filter *f;
-    rc = open_at(p, len, &f);
+    rc = open_at(p, len, a ? a : &system, &f);
     if (rc < 0) {
         sn_unmap(p, len, lock);
         return sn_fail_named(rc, path);
     }
     f->map_owned = true;
     f->lock = lock;
-    f->path = sn_alloc(&system, strlen(path) + 1);
+    f->path = sn_alloc(&f->alloc, strlen(path) + 1);
     if (f->path)
         strcpy(f->path, path);
     /* Who writes will vouch for the whole with new sums, so the old ones must fit. */
     if (mode & (SEEN_VERIFY | SEEN_LOAD) || write == SN_WRITES_ALONE)
         rc = seen_verify(f);
-    if (rc == 0 && mode & SEEN_LOAD) {
-        seen_filter *copy;
-        rc = seen_copy(f, &copy);
-        if (rc == 0) {
-            seen_free(f);
-            *out = copy;
-            return 0;
-        }
+    if (rc == 0 && mode & SEEN_LOAD && (rc = load(&f)) == 0) {
+        *out = f;
+        return 0;
     }
     if (rc == 0 && mode & SEEN_SHARED && !(f->flags & SEEN_ATOMIC))
         rc =

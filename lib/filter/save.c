@@ -49,10 +49,15 @@ uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers)
     return XXH3_64bits_digest(&s);
 }
 
-void sn_header_make(const seen_filter *f, uint8_t *p)
+uint64_t sn_piece_len(const sn_layer *l, uint64_t at)
+{
+    return l->len - at < SN_PIECE ? l->len - at : SN_PIECE;
+}
+
+/* All of the header, which was zeroed, but the sums. */
+static void fill_header(const seen_filter *f, uint8_t *p)
 {
     uint64_t len = sn_header_len(f), at = len;
-    memset(p, 0, len);
     memcpy(p, SN_MAGIC, 8);
     sn_put32(p + SN_AT_VERSION, SN_FILE_VERSION);
     sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
@@ -65,7 +70,6 @@ void sn_header_make(const seen_filter *f, uint8_t *p)
     sn_put32(p + SN_AT_KIND, f->kind);
     sn_put32(p + SN_AT_PROBES, f->probes);
     sn_put32(p + SN_AT_PIECE, SN_PIECE_LOG2);
-    uint8_t *sum = p + sn_sums_at(f->layers);
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
         uint8_t *r = p + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
@@ -76,52 +80,125 @@ void sn_header_make(const seen_filter *f, uint8_t *p)
         sn_put_double(r + SN_IN_ERROR, l->shape.error);
         for (int j = 0; j < 4; j++)
             sn_put64(r + SN_IN_OWN + 8 * j, l->shape.own[j]);
-        sn_put64(r + SN_IN_ADDED, l->added);
+        sn_put64(r + SN_IN_ADDED, __atomic_load_n(&l->added, __ATOMIC_RELAXED));
         sn_put64(r + SN_IN_OFFSET, at);
         sn_put64(r + SN_IN_LEN, l->len);
         at += sn_page_up(l->len);
-        for (uint64_t o = 0; o < l->len; o += SN_PIECE, sum += 8)
-            sn_put64(sum, sn_checksum(l->body + o,
-                                      l->len - o < SN_PIECE ? l->len - o : SN_PIECE));
     }
     sn_put64(p + SN_AT_FILE_LEN, at);
-    sn_put64(p + SN_AT_SUM, sn_header_sum(p, len));
 }
+
+/* The header of F as its bodies are now; nobody adds meanwhile. */
+static uint8_t *make_header(const seen_filter *f, uint64_t len)
+{
+    uint8_t *header = sn_alloc(&f->alloc, len);
+    if (!header) {
+        sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
+                (unsigned long long)len);
+        return NULL;
+    }
+    fill_header(f, header);
+    uint8_t *sum = header + sn_sums_at(f->layers);
+    for (const sn_layer *l = f->layer; l < f->layer + f->layers; l++)
+        for (uint64_t at = 0; at < l->len; at += SN_PIECE, sum += 8)
+            sn_put64(sum, sn_checksum(l->body + at, sn_piece_len(l, at)));
+    sn_put64(header + SN_AT_SUM, sn_header_sum(header, len));
+    return header;
+}
+
+static const uint8_t zero_page[SN_PAGE];
 
 int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_t len),
                void *ctx)
 {
-    static const uint8_t zero[SN_PAGE];
     if (f->foreign)
         return sn_foreign_write(f->foreign, &(sn_sink){sink, ctx});
+    int rc;
+    if (f->flags & SEEN_ATOMIC && !f->still) {
+        /* The sums come first and others may add: they are made of a copy. */
+        seen_filter *copy;
+        rc = seen_copy(f, &copy);
+        if (rc < 0)
+            return rc;
+        copy->still = true;
+        rc = seen_write(copy, sink, ctx);
+        seen_free(copy);
+        return rc;
+    }
     uint64_t len = sn_header_len(f);
-    uint8_t *header = sn_alloc(&f->alloc, len);
+    uint8_t *header = make_header(f, len);
     if (!header)
-        return sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
-                       (unsigned long long)len);
-    sn_header_make(f, header);
-    int rc = sink(ctx, header, len);
+        return SEEN_ENOMEM;
+    rc = sink(ctx, header, len);
     sn_free(&f->alloc, header, len);
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
         rc = sink(ctx, l->body, l->len);
         if (rc == 0 && l->len % SN_PAGE)
-            rc = sink(ctx, zero, SN_PAGE - l->len % SN_PAGE);
+            rc = sink(ctx, zero_page, SN_PAGE - l->len % SN_PAGE);
     }
     return rc;
 }
+
+/* ---- files ----------------------------------------------------------------------- */
 
 static int to_file(void *ctx, const void *p, size_t len)
 {
     return sn_replace_write(ctx, p, len);
 }
 
+/* Writes the body of L behind what is written, and the sums of its pieces to SUM. What
+ * is summed is what is written, whoever adds meanwhile: a piece is copied first. */
+static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
+                      uint8_t *piece, uint8_t *sum)
+{
+    int rc = 0;
+    for (uint64_t at = 0; rc == 0 && at < l->len; at += SN_PIECE, sum += 8) {
+        uint64_t len = sn_piece_len(l, at);
+        sn_snapshot(f, piece, l->body + at, len);
+        sn_put64(sum, sn_checksum(piece, len));
+        rc = sn_replace_write(to, piece, len);
+    }
+    if (rc == 0 && l->len % SN_PAGE)
+        rc = sn_replace_write(to, zero_page, SN_PAGE - l->len % SN_PAGE);
+    return rc;
+}
+
+/* Bodies first, then the header with their sums, which goes to the beginning. */
+static int write_file(const seen_filter *f, sn_replace *to)
+{
+    uint64_t len = sn_header_len(f);
+    uint8_t *header = sn_alloc(&f->alloc, len),
+            *piece = header ? sn_body_alloc(&f->alloc, SN_PIECE) : NULL;
+    int rc = piece ? 0
+                   : sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
+                             (unsigned long long)len);
+    if (rc == 0)
+        rc = sn_replace_write(to, header, len); /* its place */
+    uint8_t *sum = header + sn_sums_at(f->layers);
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++) {
+        rc = write_body(f, f->layer + i, to, piece, sum);
+        sum += 8 * sn_pieces(f->layer[i].len);
+    }
+    if (rc == 0) {
+        fill_header(f, header);
+        sn_put64(header + SN_AT_SUM, sn_header_sum(header, len));
+        rc = sn_replace_rewind(to);
+    }
+    if (rc == 0)
+        rc = sn_replace_write(to, header, len);
+    sn_body_free(&f->alloc, piece, SN_PIECE);
+    sn_free(&f->alloc, header, len);
+    return rc;
+}
+
 int seen_save(const seen_filter *f, const char *path)
 {
     sn_replace r;
     int rc = sn_replace_begin(&r, path);
-    if (rc == 0)
-        rc = seen_write(f, to_file, &r);
+    if (rc < 0)
+        return rc;
+    rc = f->foreign || r.direct ? seen_write(f, to_file, &r) : write_file(f, &r);
     if (rc == 0)
         return sn_replace_commit(&r);
     sn_replace_abort(&r);
@@ -164,11 +241,9 @@ int seen_flush(seen_filter *f)
     if (f->shared)
         return 0;
     uint64_t len = sn_header_len(f);
-    uint8_t *header = sn_alloc(&f->alloc, len);
+    uint8_t *header = make_header(f, len);
     if (!header)
-        return sn_fail(SEEN_ENOMEM, "no memory for a header of %llu bytes",
-                       (unsigned long long)len);
-    sn_header_make(f, header);
+        return SEEN_ENOMEM;
     memcpy(f->map + SN_PREAMBLE, header + SN_PREAMBLE, len - SN_PREAMBLE);
     uint64_t sum = sn_le64(header + SN_AT_SUM);
     sn_free(&f->alloc, header, len);

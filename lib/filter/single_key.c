@@ -17,7 +17,7 @@ int sn_may_add(seen_filter *f)
 
 uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
 {
-    return sn_key_hash(f, key, len);
+    return f->foreign ? 0 : sn_key_hash(f, key, len);
 }
 
 uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len)
@@ -31,17 +31,13 @@ int seen_add_hash(seen_filter *f, uint64_t h)
     int rc = sn_may_add(f);
     if (rc < 0)
         return rc;
-    /* Nothing was taken: growing failed, and asking again says why, unless there is
-     * memory now. */
-    while (sn_add_group(f, &h, 1, &dup) == 0) {
-        rc = sn_grow(f);
-        if (rc < 0)
-            return rc;
-    }
+    if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
+        return rc;
     return dup ? SEEN_DUP : SEEN_NEW;
 }
 
-bool seen_has_hash(const seen_filter *f, uint64_t h)
+/* As seen_has_hash; F is a native filter. */
+static inline bool has_hash(const seen_filter *f, uint64_t h)
 {
     bool found = false;
     if (f->layers == 1 &&
@@ -50,6 +46,11 @@ bool seen_has_hash(const seen_filter *f, uint64_t h)
     for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
         l->twin->has(l, &h, 1, &found);
     return found;
+}
+
+int seen_has_hash(const seen_filter *f, uint64_t h)
+{
+    return f->foreign ? sn_outside_refuse(f, "takes no hashes") : has_hash(f, h);
 }
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
@@ -80,7 +81,7 @@ bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
         return sn_outside_has_one(f, key, len);
-    return seen_has_hash(f, sn_key_hash(f, key, len));
+    return has_hash(f, sn_key_hash(f, key, len));
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)

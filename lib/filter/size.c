@@ -1,5 +1,6 @@
 /* size.c - how large, of which kind: from keys, errors and bytes to shapes. */
 #include "filter/filter.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include <math.h>
 
@@ -98,18 +99,15 @@ static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
 {
     *out = (sn_shape){.k = spec->probes};
-    uint64_t reserved = spec->reserved0;
-    for (size_t i = 0; i < sizeof spec->reserved / sizeof *spec->reserved; i++)
-        reserved |= spec->reserved[i];
-    if (reserved)
+    if (spec->reserved0 || !sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     const unsigned flags =
         SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR | SEEN_REMOVES | SEEN_SMALLEST;
     if (spec->flags & ~flags)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x", spec->flags & ~flags);
-    if (!spec->alloc.alloc != !spec->alloc.free)
-        return sn_fail(SEEN_EINVAL, "an allocator has both alloc and free");
+    if (sn_check_allocator(&spec->alloc) < 0)
+        return SEEN_EINVAL;
     if (spec->memory && spec->error != 0)
         return sn_fail(SEEN_EINVAL, "the error and the memory both decide the size: "
                                     "give one of them");
@@ -210,6 +208,8 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
 
 int seen_solve(seen_size *s)
 {
+    if (!sn_all_zero(s->reserved, sizeof s->reserved))
+        return sn_fail(SEEN_EINVAL, "reserved fields of the size must be zero");
     int given = (s->keys != 0) + (s->error != 0) + (s->bytes != 0);
     if (given != 2)
         return sn_fail(SEEN_EINVAL, "give two of keys, error and bytes, not %d", given);
@@ -231,6 +231,7 @@ int seen_choose(const seen_spec *spec, seen_size *out)
 {
     sn_shape s;
     int rc = sn_shape_of_spec(spec, &s);
+    *out = (seen_size){0};
     if (rc == 0)
         fill_size(out, &s, (double)(spec->keys ? spec->keys : s.capacity));
     return rc;

@@ -13,13 +13,19 @@ uint64_t seen_seed(const seen_filter *f)
     return f->seed;
 }
 
+/* Other threads may be adding. */
+static uint64_t added_to(const sn_layer *l)
+{
+    return __atomic_load_n(&l->added, __ATOMIC_RELAXED);
+}
+
 uint64_t seen_added(const seen_filter *f)
 {
     if (f->foreign)
         return f->foreign->added;
     uint64_t n = 0;
     for (uint32_t i = 0; i < f->layers; i++)
-        n += __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
+        n += added_to(f->layer + i);
     return n;
 }
 
@@ -44,7 +50,7 @@ double seen_error_predicted(const seen_filter *f)
     double clear = 1;
     for (uint32_t i = 0; i < f->layers; i++)
         clear *= 1 - f->layer[i].kind->error_at(&f->layer[i].shape,
-                                                (double)f->layer[i].added);
+                                                (double)added_to(f->layer + i));
     return 1 - clear;
 }
 
@@ -58,7 +64,7 @@ double seen_lost_expected(const seen_filter *f)
     double lost = 0, clear = 1; /* clear: chance that no earlier layer says yes */
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
-        double step = (double)l->added / STEPS, came = 0;
+        double step = (double)added_to(l) / STEPS, came = 0;
         if (!(l->kind->can & SEEN_CAN_ADD))
             continue; /* static: built from all keys, none was taken for another */
         for (int s = 0; s < STEPS && step > 0; s++) {

@@ -126,6 +126,18 @@ static int params_agree(const sn_foreign *f, const seen_params *params)
     return SEEN_OK;
 }
 
+static int check_params(const seen_params *p)
+{
+    const unsigned known = SEEN_HASH_UNSIGNED | SEEN_BITS_MSB | SEEN_BITS_LSB |
+                           SEEN_GUAVA_OLD | SEEN_NONSCALING;
+    if (!sn_all_zero(p->reserved, sizeof p->reserved))
+        return sn_fail(SEEN_EINVAL, "reserved fields of the parameters must be zero");
+    if (p->flags & ~known)
+        return sn_fail(SEEN_EINVAL, "unknown flags 0x%x in the parameters",
+                       p->flags & ~known);
+    return sn_check_allocator(&p->alloc);
+}
+
 int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
                     const char *name, const seen_params *params,
                     const seen_allocator *alloc, sn_foreign **out)
@@ -134,8 +146,11 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
     const sn_format *format;
     sn_foreign *f;
     params = params ? params : &none;
+    int rc = check_params(params);
+    if (rc < 0)
+        return rc;
     if (name) {
-        int rc = format_pick(name, &format);
+        rc = format_pick(name, &format);
         if (rc < 0)
             return rc;
     } else {
@@ -145,7 +160,7 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
                            "not a filter file of seen, nor is another system's format "
                            "recognised: some must be named, see 'seen formats'");
     }
-    int rc = foreign_alloc(format, params, alloc, &f);
+    rc = foreign_alloc(format, params, alloc, &f);
     if (rc < 0)
         return rc;
     f->file = bytes;
@@ -174,7 +189,9 @@ int sn_foreign_new(const char *name, const seen_params *params,
     const sn_format *format;
     sn_foreign *f;
     params = params ? params : &none;
-    int rc = format_pick(name, &format);
+    int rc = check_params(params);
+    if (rc == 0)
+        rc = format_pick(name, &format);
     if (rc < 0)
         return rc;
     if (!format->create)

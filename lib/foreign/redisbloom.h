@@ -57,58 +57,58 @@ typedef struct seen_bf_info {
 
 /* What BF.RESERVE does: ERROR in (0, 1), over 0.25 taken as 0.25; CAPACITY 1 .. 2^30;
  * EXPANSION 0 .. 32768, where 0 means NONSCALING. SEEN_EINVAL names the argument. */
-SEEN_API int seen_bf_new(double error, uint64_t capacity, uint32_t expansion,
+int seen_bf_new(double error, uint64_t capacity, uint32_t expansion,
                          bool nonscaling, const seen_allocator *a, seen_bf **out);
-SEEN_API void seen_bf_free(seen_bf *f);
-SEEN_API int seen_bf_copy(const seen_bf *f, const seen_allocator *a, seen_bf **out);
+void seen_bf_free(seen_bf *f);
+int seen_bf_copy(const seen_bf *f, const seen_allocator *a, seen_bf **out);
 
 /* BF.ADD: SEEN_NEW, SEEN_DUP, SEEN_EFULL (non scaling filter is full), SEEN_ENOMEM. */
-SEEN_API int seen_bf_add(seen_bf *f, const void *key, size_t len);
-SEEN_API bool seen_bf_has(const seen_bf *f, const void *key, size_t len);
+int seen_bf_add(seen_bf *f, const void *key, size_t len);
+bool seen_bf_has(const seen_bf *f, const void *key, size_t len);
 
 /* BF.MADD and BF.MEXISTS: batches, in which memory is fetched for many keys at once.
  * Keys are added in order and dup[i] is whether key i was there before. Returns how
  * many were taken; if fewer than N, *WHY is the code for the next one. */
-SEEN_API size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup,
+size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup,
                                  int *why);
-SEEN_API void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n,
+void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n,
                                bool *found);
 
-SEEN_API void seen_bf_get_info(const seen_bf *f, seen_bf_info *out);
+void seen_bf_get_info(const seen_bf *f, seen_bf_info *out);
 /* Link I, 0 the oldest; SEEN_EINVAL beyond the last. data points into F. */
-SEEN_API int seen_bf_get_link(const seen_bf *f, uint32_t i, seen_bf_link *out);
+int seen_bf_get_link(const seen_bf *f, uint32_t i, seen_bf_link *out);
 
 /* The header that SCANDUMP sends with iterator 1. Returns its length, 20 + 53 * links;
  * writes it only if SIZE is enough. */
-SEEN_API size_t seen_bf_header(const seen_bf *f, void *buf, size_t size);
+size_t seen_bf_header(const seen_bf *f, void *buf, size_t size);
 
 /* The reply to SCANDUMP with iterator ITER >= 1: *DATA and *LEN point into F and *NEXT
  * is the iterator that the reply carries; at the end *LEN and *NEXT are 0. */
-SEEN_API int seen_bf_chunk(const seen_bf *f, uint64_t iter, const void **data,
+int seen_bf_chunk(const seen_bf *f, uint64_t iter, const void **data,
                            size_t *len, uint64_t *next);
 
 /* LOADCHUNK with iterator 1 and a key that does not exist: an empty chain of the shape
  * in HEADER. SEEN_EFORMAT if RedisBloom would call it bad data, SEEN_ETOOBIG if the bit
  * arrays together exceed MAX_BYTES: nothing is allocated before that is checked. */
-SEEN_API int seen_bf_load(const void *header, size_t len, uint64_t max_bytes,
+int seen_bf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, seen_bf **out);
 
 /* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays taken as
  * one string. SEEN_ERANGE: no link there; SEEN_ETOOBIG: longer than that link. */
-SEEN_API int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data,
+int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data,
                                 size_t len);
 
 /* A chain from its parts, for those who keep the fields themselves (RDB). Of each link
  * entries, error, hashes, bpe, bits, n2 and size are read and checked as in a header;
  * data is copied, NULL is all zero. */
-SEEN_API int seen_bf_make(uint32_t options, uint32_t expansion,
+int seen_bf_make(uint32_t options, uint32_t expansion,
                           const seen_bf_link *links, uint32_t n, uint64_t max_bytes,
                           const seen_allocator *a, seen_bf **out);
 
 /* ---- bitmaps that scripts fill with SETBIT -------------------------------------- */
 
 /* Python's mmh3.hash(key, seed, signed=False): MurmurHash3, x86, 32 bits. */
-SEEN_API uint32_t seen_mmh3(const void *key, size_t len, uint32_t seed);
+uint32_t seen_mmh3(const void *key, size_t len, uint32_t seed);
 
 /* ---- CF: a chain of cuckoo filters ---------------------------------------------- */
 
@@ -130,40 +130,40 @@ typedef struct seen_cf_info {
 /* What CF.RESERVE does: BUCKET_SIZE 1 .. 255, CAPACITY 2 * bucket size .. 2^30,
  * MAX_ITERATIONS 1 .. 65535, EXPANSION 0 .. 32768 (rounded up to a power of two; 0:
  * never grows). SEEN_EINVAL names the argument. */
-SEEN_API int seen_cf_new(uint64_t capacity, uint32_t bucket_size,
+int seen_cf_new(uint64_t capacity, uint32_t bucket_size,
                          uint32_t max_iterations, uint32_t expansion,
                          const seen_allocator *a, seen_cf **out);
-SEEN_API void seen_cf_free(seen_cf *f);
-SEEN_API int seen_cf_copy(const seen_cf *f, const seen_allocator *a, seen_cf **out);
+void seen_cf_free(seen_cf *f);
+int seen_cf_copy(const seen_cf *f, const seen_allocator *a, seen_cf **out);
 
 /* CF.ADD: SEEN_NEW always, or SEEN_EFULL (it may not grow), SEEN_ETOOBIG (it would need
  * more than MAX_FILTERS filters; 0: 32, RedisBloom's default) or SEEN_ENOMEM. */
-SEEN_API int seen_cf_add(seen_cf *f, const void *key, size_t len, uint32_t max_filters);
+int seen_cf_add(seen_cf *f, const void *key, size_t len, uint32_t max_filters);
 /* CF.ADDNX: SEEN_DUP without adding if it is there. */
-SEEN_API int seen_cf_addnx(seen_cf *f, const void *key, size_t len,
+int seen_cf_addnx(seen_cf *f, const void *key, size_t len,
                            uint32_t max_filters);
-SEEN_API bool seen_cf_has(const seen_cf *f, const void *key, size_t len);
-SEEN_API uint64_t seen_cf_count(const seen_cf *f, const void *key, size_t len);
+bool seen_cf_has(const seen_cf *f, const void *key, size_t len);
+uint64_t seen_cf_count(const seen_cf *f, const void *key, size_t len);
 /* CF.DEL: 1 if a copy was removed (newest filter first), 0 if there is none. Compacts
  * by itself when a tenth of a grown filter was deleted. */
-SEEN_API int seen_cf_del(seen_cf *f, const void *key, size_t len);
+int seen_cf_del(seen_cf *f, const void *key, size_t len);
 /* CF.COMPACT: moves what it can from newer filters to older ones and drops the newest
  * filters that became empty. */
-SEEN_API void seen_cf_compact(seen_cf *f);
+void seen_cf_compact(seen_cf *f);
 
-SEEN_API void seen_cf_get_info(const seen_cf *f, seen_cf_info *out);
+void seen_cf_get_info(const seen_cf *f, seen_cf_info *out);
 /* Filter I, 0 the oldest: its bytes, one fingerprint each, and their number. */
-SEEN_API int seen_cf_get_filter(const seen_cf *f, uint32_t i, const void **data,
+int seen_cf_get_filter(const seen_cf *f, uint32_t i, const void **data,
                                 uint64_t *bytes);
 
 /* The 38-byte header, chunks and their loading, as for BF. */
 #define SEEN_CF_HEADER 38
-SEEN_API void seen_cf_header(const seen_cf *f, void *buf);
-SEEN_API int seen_cf_chunk(const seen_cf *f, uint64_t iter, const void **data,
+void seen_cf_header(const seen_cf *f, void *buf);
+int seen_cf_chunk(const seen_cf *f, uint64_t iter, const void **data,
                            size_t *len, uint64_t *next);
-SEEN_API int seen_cf_load(const void *header, size_t len, uint64_t max_bytes,
+int seen_cf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, seen_cf **out);
-SEEN_API int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data,
+int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data,
                                 size_t len);
 
 #ifdef __cplusplus

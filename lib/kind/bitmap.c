@@ -7,28 +7,33 @@
 #include <string.h>
 
 struct seen_bitmap {
+    seen_allocator alloc;
     uint64_t bound, words;
     uint64_t *word; /* bits at and above the bound stay clear */
 };
 
-static const seen_allocator system_memory;
-
-int seen_bitmap_new(uint64_t bound, seen_bitmap **out)
+int seen_bitmap_new(uint64_t bound, const seen_allocator *a, seen_bitmap **out)
 {
+    static const seen_allocator system;
     *out = NULL;
+    int rc = sn_check_allocator(a);
+    if (rc < 0)
+        return rc;
+    a = a ? a : &system;
     if (bound == 0 || bound > (uint64_t)1 << 49)
         return sn_fail(SEEN_EINVAL,
                        "the bound of a bitmap must lie between 1 and 2^49, "
                        "not %llu",
                        (unsigned long long)bound);
-    seen_bitmap *b = sn_alloc(&system_memory, sizeof *b);
+    seen_bitmap *b = sn_alloc(a, sizeof *b);
     if (b) {
+        b->alloc = *a;
         b->bound = bound;
         b->words = (bound + 63) / 64;
-        b->word = sn_body_alloc(&system_memory, b->words * 8);
+        b->word = sn_body_alloc(a, b->words * 8);
     }
     if (!b || !b->word) {
-        sn_free(&system_memory, b, sizeof *b);
+        sn_free(a, b, sizeof *b);
         return sn_fail(SEEN_ENOMEM, "no memory for a bitmap of %llu bits",
                        (unsigned long long)bound);
     }
@@ -40,8 +45,9 @@ void seen_bitmap_free(seen_bitmap *b)
 {
     if (!b)
         return;
-    sn_body_free(&system_memory, b->word, b->words * 8);
-    sn_free(&system_memory, b, sizeof *b);
+    seen_allocator a = b->alloc;
+    sn_body_free(&a, b->word, b->words * 8);
+    sn_free(&a, b, sizeof *b);
 }
 
 uint64_t seen_bitmap_bound(const seen_bitmap *b)
@@ -80,19 +86,20 @@ int seen_bitmap_get(const seen_bitmap *b, uint64_t i)
     return i >= b->bound ? outside(b, i) : (int)(b->word[i / 64] >> i % 64 & 1);
 }
 
-size_t seen_bitmap_set_many(seen_bitmap *b, const uint64_t *index, size_t n)
+int seen_bitmap_set_many(seen_bitmap *b, const uint64_t *index, size_t n, size_t *taken)
 {
     enum { AHEAD = 16 };
-    for (size_t i = 0; i < n; i++) {
+    size_t i = 0;
+    for (; i < n; i++) {
         if (i + AHEAD < n && index[i + AHEAD] < b->bound)
             __builtin_prefetch(b->word + index[i + AHEAD] / 64, 1);
-        if (index[i] >= b->bound) {
-            outside(b, index[i]);
-            return i;
-        }
+        if (index[i] >= b->bound)
+            break;
         b->word[index[i] / 64] |= (uint64_t)1 << index[i] % 64;
     }
-    return n;
+    if (taken)
+        *taken = i;
+    return i < n ? outside(b, index[i]) : SEEN_OK;
 }
 
 /* Word W with only the bits of [from, to) that lie in it. */

@@ -163,7 +163,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     for (uint64_t i = 0; i < lines; i += step, read++) {
         double share[8];
         for (int j = 0; j < 8; j++) {
-            int pop = __builtin_popcountll(sn_le64(l->body + 64 * i + 8 * j));
+            int pop = __builtin_popcountll(sn_peek64(l->body + 64 * i + 8 * j));
             set += (uint64_t)pop;
             share[j] = pop / 64.0;
         }

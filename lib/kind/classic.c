@@ -112,7 +112,7 @@ static void measure(const sn_layer *l, sn_measure *out)
 {
     uint64_t words = l->len / 8, step = 1 + words / (8 << 20), seen = 0, set = 0;
     for (uint64_t i = 0; i < words; i += step, seen++)
-        set += (uint64_t)__builtin_popcountll(sn_le64(l->body + 8 * i));
+        set += (uint64_t)__builtin_popcountll(sn_peek64(l->body + 8 * i));
     double m = (double)l->shape.units;
     double fill = step == 1 ? (double)set / m : (double)set / ((double)seen * 64);
     out->bits = l->shape.units;

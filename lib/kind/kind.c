@@ -2,14 +2,15 @@
 #include "kind/kind.h"
 #include <string.h>
 
-static const sn_kind *const kinds[SEEN_KINDS] = {
-    [SEEN_CLASSIC] = &sn_classic, [SEEN_BLOCKED] = &sn_blocked,     [SEEN_SPLIT] = &sn_split,
-    [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon, [SEEN_SET] = &sn_set,
+static const sn_kind *const kinds[] = {
+    [SEEN_CLASSIC] = &sn_classic, [SEEN_BLOCKED] = &sn_blocked, [SEEN_SPLIT] = &sn_split,
+    [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon,   [SEEN_SET] = &sn_set,
 };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const sn_kind *sn_kind_of(seen_kind id)
 {
-    return (unsigned)id < SEEN_KINDS ? kinds[id] : NULL;
+    return (unsigned)id < KINDS ? kinds[id] : NULL;
 }
 
 unsigned seen_kind_can(seen_kind id)
@@ -28,8 +29,8 @@ seen_kind seen_kind_named(const char *name)
 {
     if (name && strcmp(name, "auto") == 0)
         return SEEN_AUTO;
-    for (int i = 0; name && i < SEEN_KINDS; i++)
+    for (int i = 0; name && i < KINDS; i++)
         if (kinds[i] && strcmp(kinds[i]->name, name) == 0)
             return (seen_kind)i;
-    return SEEN_KINDS;
+    return SEEN_KIND_UNKNOWN;
 }

@@ -230,7 +230,7 @@ static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 typedef struct sn_ribbon_work sn_ribbon_work;
 
 /* Scratch for shards, growing as needed; NULL if no memory. */
-sn_ribbon_work *sn_ribbon_work_new(void);
+sn_ribbon_work *sn_ribbon_work_new(const seen_allocator *a);
 void sn_ribbon_work_free(sn_ribbon_work *w);
 
 /* Solves one shard for the N distinct M values, ascending, whose first BITS bits are

@@ -12,7 +12,6 @@
  * Scratch is about 40 bytes a key of one shard. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
-#include <stdlib.h>
 
 #define SALTS 64
 
@@ -21,29 +20,34 @@ typedef struct item {
 } item;
 
 struct sn_ribbon_work {
+    const seen_allocator *alloc;
     sn_ribbon_row *rows;
     item *now, *next; /* keys of this level and the next */
     uint32_t *undo;   /* slots taken by the keys of one bucket */
     uint64_t *words;  /* the shard */
-    uint64_t rows_cap, items_cap, words_cap;
+    uint64_t rows_cap, now_cap, next_cap, undo_cap, words_cap;
     uint64_t words_len;
 };
 
-sn_ribbon_work *sn_ribbon_work_new(void)
+sn_ribbon_work *sn_ribbon_work_new(const seen_allocator *a)
 {
-    return calloc(1, sizeof(sn_ribbon_work));
+    sn_ribbon_work *w = sn_alloc(a, sizeof *w);
+    if (w)
+        w->alloc = a;
+    return w;
 }
 
 void sn_ribbon_work_free(sn_ribbon_work *w)
 {
     if (!w)
         return;
-    free(w->rows);
-    free(w->now);
-    free(w->next);
-    free(w->undo);
-    free(w->words);
-    free(w);
+    const seen_allocator *a = w->alloc;
+    sn_body_free(a, w->rows, w->rows_cap * sizeof *w->rows);
+    sn_body_free(a, w->now, w->now_cap * sizeof *w->now);
+    sn_body_free(a, w->next, w->next_cap * sizeof *w->next);
+    sn_body_free(a, w->undo, w->undo_cap * sizeof *w->undo);
+    sn_body_free(a, w->words, w->words_cap * sizeof *w->words);
+    sn_free(a, w, sizeof *w);
 }
 
 /* ---- sorting --------------------------------------------------------------------- */
@@ -196,25 +200,10 @@ void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_
 
 /* ---- a shard --------------------------------------------------------------------- */
 
-/* Room for N of ELEMENT bytes, contents kept. */
-static bool room(void *array, uint64_t *cap, uint64_t n, size_t element)
-{
-    void **p = array;
-    if (n <= *cap)
-        return true;
-    uint64_t want = n + n / 8 + 64;
-    void *q = realloc(*p, want * element);
-    if (!q)
-        return false;
-    *p = q;
-    *cap = want;
-    return true;
-}
-
 /* N more zeroed words; their place, as an offset, in *AT. */
 static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
 {
-    if (!room(&w->words, &w->words_cap, w->words_len + n, 8))
+    if (!sn_array_room(w->alloc, &w->words, &w->words_cap, w->words_len + n, 8))
         return false;
     *at = w->words_len;
     if (n)
@@ -242,7 +231,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
         return SEEN_ENOMEM;
     if (level == 1 && !more_words(w, -w->words_len & 7, &at))
         return SEEN_ENOMEM;
-    if (!room(&w->rows, &w->rows_cap, slots, sizeof *w->rows) ||
+    if (!sn_array_room(w->alloc, &w->rows, &w->rows_cap, slots, sizeof *w->rows) ||
         !more_words(w, sn_ribbon_slots(segments, wide, r), &at))
         return SEEN_ENOMEM;
     memset(w->rows, 0, slots * sizeof *w->rows);
@@ -328,13 +317,12 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
                     unsigned r, uint64_t share, const uint64_t **words, uint64_t *len,
                     uint64_t entry[8])
 {
-    uint64_t cap = w->items_cap, same = cap, undo = cap;
-    if (!room(&w->now, &cap, n, sizeof *w->now) ||
-        !room(&w->next, &same, n, sizeof *w->next) ||
-        !room(&w->undo, &undo, n, sizeof *w->undo))
+    const seen_allocator *a = w->alloc;
+    if (!sn_array_room(a, &w->now, &w->now_cap, n, sizeof *w->now) ||
+        !sn_array_room(a, &w->next, &w->next_cap, n, sizeof *w->next) ||
+        !sn_array_room(a, &w->undo, &w->undo_cap, n, sizeof *w->undo))
         return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys",
                        (unsigned long long)n);
-    w->items_cap = cap;
     int rc = 1;
     for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
         rc = attempt(w, m, n, bits, r, share, salt, entry);

@@ -74,7 +74,8 @@ static void measure(const sn_layer *l, sn_measure *out)
     for (uint64_t i = 0; i < blocks; i += step, read++) {
         double yes = 1;
         for (int j = 0; j < 8; j++) {
-            int pop = __builtin_popcount(sn_le32(l->body + 32 * i + 4 * j));
+            uint64_t pair = sn_peek64(l->body + 32 * i + 4 * (j & ~1));
+            int pop = __builtin_popcount((uint32_t)(pair >> 32 * (j & 1)));
             set += (uint64_t)pop;
             yes *= pop / 32.0;
         }

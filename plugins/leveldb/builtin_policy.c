@@ -42,7 +42,8 @@ static bool encode(unsigned bits, const char *const *keys, const size_t *lens, s
     if (all && seen_new_foreign("leveldb", &params, &f) == 0) {
         for (size_t i = 0; i < n; i++)
             all[i] = (seen_key){keys[i], lens[i]};
-        done = seen_add_many(f, all, n, NULL) == n && seen_write(f, append, out) == 0;
+        done = seen_add_many(f, all, n, NULL, NULL) == 0 &&
+               seen_write(f, append, out) == 0;
     }
     seen_free(f);
     free(all);

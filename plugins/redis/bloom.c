@@ -125,8 +125,10 @@ static int layer_make(const bloom_spec *spec, bloom_layer *l)
     if (rc < 0)
         return rc == SEEN_ENOMEM ? BLOOM_NOMEM : BLOOM_DIFFER;
     size_t len;
-    l->body = seen_body(l->filter, 0, &len);
-    if (l->body && len == l->bytes)
+    void *body;
+    rc = seen_body_to_write(l->filter, 0, &body, &len);
+    l->body = body;
+    if (rc == 0 && len == l->bytes)
         return BLOOM_OK;
     layer_free(l);
     return BLOOM_DIFFER;
@@ -330,7 +332,7 @@ static size_t add_round(bloom *b, const seen_key *keys, size_t n, int64_t now,
         }
         size_t m = r.n - next < room ? r.n - next : (size_t)room;
         uint64_t new = 0;
-        seen_add_hashes(top->filter, r.h + next, m, dup);
+        seen_add_hashes(top->filter, r.h + next, m, dup, NULL);
         for (size_t i = 0; i < m; i++) {
             there[r.at[next + i]] |= dup[i];
             new += !dup[i];

@@ -46,7 +46,8 @@ static void fuzz_change(seen_filter *f, const char *format, const seen_params *p
 {
     bool dup[FUZZ_KEYS], found[FUZZ_KEYS], again[FUZZ_KEYS];
     seen_filter *g;
-    size_t taken = seen_add_many(f, keys, FUZZ_KEYS, dup);
+    size_t taken;
+    seen_add_many(f, keys, FUZZ_KEYS, dup, &taken);
     fuzz_ask(f, keys, found);
     for (size_t i = 0; i < taken; i++)
         if (!found[i] && (keys[i].len || strcmp(format, "scrapy-redis")))

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (header >= SN_PREAMBLE && header <= len)
             sn_put64(p + SN_AT_SUM, sn_header_sum(p, header));
     }
-    if (seen_open_bytes(p, len, &f) == 0) {
+    if (seen_open_bytes(p, len, 0, NULL, &f) == 0) {
         char line[300];
         uint64_t h[40];
         bool found[40];
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         seen_lost_expected(f);
         seen_filter *copy;
         if (seen_bytes(f) < 1 << 20 && seen_copy(f, &copy) == 0) {
-            seen_add_hashes(copy, h, 40, found);
+            seen_add_hashes(copy, h, 40, found, NULL);
             seen_merge(copy, f);
             seen_remove_hash(copy, h[0]);
             seen_free(copy);

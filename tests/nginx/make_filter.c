@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "make_filter: %s\n", seen_reason());
         return 2;
     }
-    seen_add_hashes(f, hash, keys, NULL);
+    seen_add_hashes(f, hash, keys, NULL, NULL);
     if (seen_save(f, argv[1]) < 0) {
         fprintf(stderr, "make_filter: %s\n", seen_reason());
         return 2;

@@ -8,8 +8,8 @@ static void against_bytes(uint64_t bound)
 {
     seen_bitmap *b, *c;
     uint8_t *truth = calloc(1, bound), *other = calloc(1, bound);
-    seen_bitmap_new(bound, &b);
-    seen_bitmap_new(bound, &c);
+    seen_bitmap_new(bound, NULL, &b);
+    seen_bitmap_new(bound, NULL, &c);
     uint64_t s = bound, wrong = 0;
     for (int op = 0; op < 20000; op++) {
         s = mix(s);
@@ -70,7 +70,7 @@ static void against_bytes(uint64_t bound)
         seen_bitmap_or, seen_bitmap_and, seen_bitmap_andnot};
     for (int i = 0; i < 3; i++) {
         seen_bitmap *d;
-        seen_bitmap_new(bound, &d);
+        seen_bitmap_new(bound, NULL, &d);
         seen_bitmap_or(d, b);
         op[i](d, c);
         ok(seen_bitmap_count(d) == bits[i], "%s",
@@ -89,22 +89,24 @@ int main(void)
     against_bytes(65);
     against_bytes(10007);
     seen_bitmap *b, *c;
-    seen_bitmap_new(100, &b);
-    seen_bitmap_new(101, &c);
+    seen_bitmap_new(100, NULL, &b);
+    seen_bitmap_new(101, NULL, &c);
     ok(seen_bitmap_set(b, 100) == SEEN_ERANGE, "outside is an error: %s",
        seen_reason());
     ok(seen_bitmap_get(b, UINT64_MAX) == SEEN_ERANGE &&
            seen_bitmap_clear(b, 100) == SEEN_ERANGE,
        "for get and clear too, never a silent no");
     uint64_t some[3] = {1, 200, 2}, n;
-    ok(seen_bitmap_set_many(b, some, 3) == 1, "a batch stops before the first outside");
+    size_t taken;
+    ok(seen_bitmap_set_many(b, some, 3, &taken) == SEEN_ERANGE && taken == 1,
+       "a batch stops before the first outside");
     ok(seen_bitmap_count_range(b, 0, 101, &n) == SEEN_ERANGE,
        "a range outside is an error");
     ok(seen_bitmap_or(b, c) == SEEN_EMISMATCH, "other bounds do not combine: %s",
        seen_reason());
     seen_bitmap_free(b), seen_bitmap_free(c), seen_bitmap_free(NULL);
-    ok(seen_bitmap_new(0, &b) == SEEN_EINVAL && b == NULL,
+    ok(seen_bitmap_new(0, NULL, &b) == SEEN_EINVAL && b == NULL,
        "a bound of zero is refused");
-    ok(seen_bitmap_new(UINT64_MAX, &b) == SEEN_EINVAL && b == NULL, "2^64 - 1 too");
+    ok(seen_bitmap_new(UINT64_MAX, NULL, &b) == SEEN_EINVAL && b == NULL, "2^64 - 1 too");
     return done();
 }

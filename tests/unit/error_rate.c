@@ -40,7 +40,7 @@ static void check(seen_kind kind, enum family fam, double p, uint64_t n, int fil
         for (uint64_t i = 0; i < n; i += BATCH) {
             size_t m = n - i < BATCH ? n - i : BATCH;
             hash_range(f, fam, base + i, m, h);
-            seen_add_hashes(f, h, m, found);
+            seen_add_hashes(f, h, m, found, NULL);
             seen_has_hashes(f, h, m, found);
             for (size_t j = 0; j < m; j++)
                 denied += !found[j];

@@ -129,7 +129,7 @@ static void damage(void)
         if (i >= SN_AT_DIRTY && i < SN_AT_DIRTY + 4)
             continue; /* outside the sum on purpose */
         bad[i] ^= 0x41;
-        taken += seen_open_bytes(bad, len, &g) == 0;
+        taken += seen_open_bytes(bad, len, 0, NULL, &g) == 0;
         seen_free(g);
         bad[i] = good[i];
     }
@@ -140,7 +140,7 @@ static void damage(void)
             bad[i] = (uint8_t[]){0, 0xff, (uint8_t)(good[i] + 1)}[v];
             sn_put64(bad + SN_AT_SUM, sn_header_sum(bad, header));
             if (bad[i] != good[i] && (i < SN_AT_SUM || i >= SN_AT_SUM + 8))
-                if (seen_open_bytes(bad, len, &g) == 0) {
+                if (seen_open_bytes(bad, len, 0, NULL, &g) == 0) {
                     opened++;
                     seen_has_u64(g, 1);
                     seen_verify(g);
@@ -156,7 +156,7 @@ static void damage(void)
        "count, promise or number of the kind's own are taken (%d), and none crashes",
        opened);
     for (size_t cut = 0; cut < len; cut += cut < 300 ? 1 : 4001)
-        taken += seen_open_bytes(bad, cut, &g) == 0;
+        taken += seen_open_bytes(bad, cut, 0, NULL, &g) == 0;
     ok(taken == 0, "no truncated file is taken: %s", seen_reason());
     bad[len - 5000] ^= 1;
     fd = open(path, O_WRONLY);
@@ -170,9 +170,9 @@ static void damage(void)
     ok(seen_open(path, SEEN_WRITE, &g) == SEEN_EDAMAGED && g == NULL,
        "and who would write to it may not vouch for it");
     sn_put32(bad + SN_AT_VERSION, 2);
-    ok(seen_open_bytes(bad, len, &g) == SEEN_EVERSION, "a newer version: %s",
+    ok(seen_open_bytes(bad, len, 0, NULL, &g) == SEEN_EVERSION, "a newer version: %s",
        seen_reason());
-    ok(seen_open_bytes(bad + 8, len - 8, &g) == SEEN_EINVAL, "unaligned bytes: %s",
+    ok(seen_open_bytes(bad + 8, len - 8, 0, NULL, &g) == SEEN_EINVAL, "unaligned bytes: %s",
        seen_reason());
     free(good), free(bad);
 }
@@ -194,7 +194,7 @@ static uint8_t *slurp(size_t *len)
 static int reopened(uint8_t *p, size_t len, seen_filter **g)
 {
     sn_put64(p + SN_AT_SUM, sn_header_sum(p, sn_le64(p + SN_AT_HEADER_LEN)));
-    return seen_open_bytes(p, len, g);
+    return seen_open_bytes(p, len, 0, NULL, g);
 }
 
 /* Headers whose sums fit and whose fields are right one by one, but not together. */
@@ -284,7 +284,7 @@ static void flush_cut_short(void)
         seen_open(path, SEEN_WRITE, &g);
         for (uint64_t i = 1000; i < 3000; i++)
             seen_add_u64(g, i);
-        mprotect(seen_body(g, 0, &len), 4096, PROT_NONE);
+        mprotect((void *)(uintptr_t)seen_body(g, 0, &len), 4096, PROT_NONE);
         seen_flush(g); /* dies when it reads the body */
         _exit(0);
     }
@@ -293,21 +293,21 @@ static void flush_cut_short(void)
     ok(status != 0, "a process dies while it flushes");
     size_t len;
     uint8_t *p = slurp(&len);
-    if (ok(seen_open_bytes(p, len, &g) == 0, "the file opens all the same"))
+    if (ok(seen_open_bytes(p, len, 0, NULL, &g) == 0, "the file opens all the same"))
         ok(denied(g, 3000) == 0 && seen_added(g) > 2900, "and has every key");
     seen_free(g);
     /* Counts and sums half rewritten. */
     sn_put64(p + SN_PREAMBLE + SN_IN_ADDED, 2000);
     p[sn_sums_at(1)] ^= 1;
-    ok(seen_open_bytes(p, len, &g) == 0 && denied(g, 3000) == 0,
+    ok(seen_open_bytes(p, len, 0, NULL, &g) == 0 && denied(g, 3000) == 0,
        "nor do half-written counts and sums lose a dirty file");
     seen_free(g);
     p[SN_AT_SEED] ^= 1;
-    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED, "but a damaged seed does: %s",
+    ok(seen_open_bytes(p, len, 0, NULL, &g) == SEEN_EDAMAGED, "but a damaged seed does: %s",
        seen_reason());
     p[SN_AT_SEED] ^= 1;
     p[SN_AT_DIRTY] = 0;
-    ok(seen_open_bytes(p, len, &g) == SEEN_EDAMAGED,
+    ok(seen_open_bytes(p, len, 0, NULL, &g) == SEEN_EDAMAGED,
        "and a file that is not dirty needs all");
     free(p);
     ok(seen_open(path, SEEN_WRITE, &g) == 0, "opened for writing again");

@@ -438,9 +438,12 @@ static void arguments(void)
        "no bytes at all");
     p = (seen_params){.keys = 1000, .error = 0.01};
     seen_filter *g = make("guava", p), *h;
+    bool both[2] = {false, false};
     ok(seen_add_hash(g, 1) == SEEN_EKIND &&
            seen_rebuild(g, &(seen_spec){.keys = 1}, &h) == SEEN_EKIND &&
-           !seen_has_hash(g, 1),
+           seen_has_hash(g, 1) == SEEN_EKIND && seen_hash(g, "x", 1) == 0 &&
+           seen_has_hashes(g, (uint64_t[2]){1, 2}, 2, both) == SEEN_EKIND && both[0] &&
+           both[1] && seen_add_hashes(g, (uint64_t[1]){1}, 1, NULL, NULL) == SEEN_EKIND,
        "hashes and rebuild are not for them: %s", seen_reason());
     seen_free(g);
 }

@@ -52,7 +52,7 @@ static void add(seen_filter *f, uint8_t *in, uint64_t from, size_t n, enum famil
     if (n == 1)
         dup[0] = seen_add(f, keys[0].data, keys[0].len) == SEEN_DUP;
     else
-        taken = seen_add_many(f, keys, n, dup);
+        seen_add_many(f, keys, n, dup, &taken);
     for (size_t i = 0; i < taken; i++) {
         uint64_t k = (from + i) % KEYS;
         false_new += in[k] && !dup[i];

@@ -43,7 +43,7 @@ static void both_ways(seen_kind kind, uint64_t n, double p)
 static seen_kind choice(uint64_t n, double p)
 {
     seen_size s = {.keys = n, .error = p};
-    return seen_solve(&s) == 0 ? s.kind : SEEN_KINDS;
+    return seen_solve(&s) == 0 ? s.kind : SEEN_KIND_UNKNOWN;
 }
 
 /* The figures of the design: error relative to classic at equal bits. */
