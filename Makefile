@@ -206,8 +206,15 @@ install: all
 	install -m 644 $(INSTALL_PC) $(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)
+	$(if $(DESTDIR),,@$(tell-loader))
+
+# Programs find libseen.so.0 where the loader looks for it. In other folders, and without
+# the right to tell the loader, that is for whoever links them.
+tell-loader = PATH="$$PATH:/usr/sbin:/sbin"; ldconfig 2>/dev/null; \
+	ldconfig -p 2>/dev/null | grep -q ' $(LIBDIR)/libseen.so.$(SOVERSION)$$' || \
+	echo 'make: the loader does not look into $(LIBDIR): link programs with -Wl,-rpath,$(LIBDIR), or set LD_LIBRARY_PATH'
 
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

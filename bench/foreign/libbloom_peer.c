@@ -1,4 +1,4 @@
-/* libbloom_peer.c - libbloom 1.x and libseen on the same bits: nanoseconds a key.
+/* libbloom_peer.c - the packaged libbloom and libseen on the same bits: nanoseconds a key.
  *
  * Both ask and add the same keys of 40 bytes; half of those asked are there. */
 #include "seen.h"
@@ -9,6 +9,11 @@
 #include <time.h>
 
 #define LEN 40
+#ifdef BITS_T
+#define FORMAT "libbloom"
+#else
+#define FORMAT "libbloom1"
+#endif
 
 static double now(void)
 {
@@ -36,7 +41,7 @@ int main(int argc, char **argv)
         return 2;
     seen_params params = {.keys = n, .error = 0.01};
     seen_filter *f;
-    if (seen_new_foreign("libbloom1", &params, &f) < 0)
+    if (seen_new_foreign(FORMAT, &params, &f) < 0)
         return 2;
     double t0 = now();
     for (size_t i = 0; i < 2 * n; i += 2)

@@ -262,6 +262,10 @@ static int outcome_of(CURLcode code)
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CACERT_BADFILE: /* as well if there is none (ca-certificates) */
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return OUT_TLS;
     case CURLE_TOO_MANY_REDIRECTS:
         return OUT_REDIRECTS;
