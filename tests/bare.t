@@ -1,0 +1,182 @@
+#!/bin/bash
+# bare.t - a newcomer's first hour in a Debian with nothing installed: the README's first
+# command, then tests in the same clone; every optional package absent, alone and with the
+# others, in the same clone; what the documents say takes five minutes, as written.
+#   SUITE=trixie tests/bare.t      another release [bookworm]
+#
+# Needs root, mmdebstrap and the machine's own package sources; writes to a temporary folder.
+suite=${SUITE:-bookworm}
+top=$(cd "$(dirname "$0")/.." && pwd)
+none() { echo "1..0 # SKIP $1"; exit 0; }
+[ "$(id -u)" = 0 ] || none "making a bare Debian needs root"
+for tool in mmdebstrap unshare ip apt-get; do
+    command -v $tool >/dev/null || none "no $tool here"
+done
+unshare --mount --pid --net --fork true 2>/dev/null || none "no namespaces can be made here"
+# The source that this machine itself has its packages from. (The dollars are apt's.)
+# shellcheck disable=SC2016,SC1091
+source=$(. /etc/os-release && apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+    'Created-By: Packages' 2>/dev/null | awk -v s="$VERSION_CODENAME" '$2 == s && $3 == "main" { print $1; exit }')
+[ -n "$source" ] || none "this machine has no package source of Debian"
+
+root=$(mktemp -d /var/tmp/seen-bare.XXXXXX) || exit 1
+log=$root.log
+trap 'rm -rf --one-file-system "$root" "$log"' EXIT
+trap 'exit 1' INT TERM
+n=0 failed=0
+ok() { # what, command...
+    local what=$1
+    shift
+    n=$((n + 1))
+    if "$@" >"$log" 2>&1; then echo "ok $n - $what"; else
+        echo "not ok $n - $what"
+        tail -n 30 "$log" | sed 's/^/# /'
+        failed=1
+    fi
+}
+
+apt-config dump | grep '^Acquire' >"$root.apt"
+mmdebstrap --quiet --variant=minbase --aptopt="$root.apt" "$suite" "$root" "deb $source $suite main" \
+    >"$log" 2>&1 || { rm -f "$root.apt"; none "no packages of $suite can be had: $(tail -n 1 "$log")"; }
+rm -f "$root.apt"
+
+# The machine's way to its packages; no questions, nothing beyond what is named, no
+# servers started. Whoever is told to say sudo has one.
+apt-config dump | grep '^Acquire' >"$root/etc/apt/apt.conf.d/99acquire"
+cat >"$root/etc/apt/apt.conf.d/99quiet" <<'END'
+APT::Get::Assume-Yes "true"; APT::Install-Recommends "false"; APT::Install-Suggests "false";
+Dpkg::Use-Pty "false"; quiet "2";
+END
+printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\n' \
+    >"$root/etc/dpkg/dpkg.cfg.d/quick"
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+printf '#!/bin/sh\nexec "$@"\n' >"$root/usr/local/bin/sudo"
+chmod +x "$root/usr/sbin/policy-rc.d" "$root/usr/local/bin/sudo"
+cp /etc/resolv.conf "$root/etc/" 2>/dev/null
+mkdir "$root/seen"
+cd "$top" || exit 1
+if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; else
+    find . -path ./build -prune -o -path ./.git -prune -o -type f -print0; fi |
+    tar -c --null -T - | tar -x -C "$root/seen"
+
+# inside online|alone COMMAND: in the clone, in namespaces of its own. Nothing stays mounted
+# or running, and alone no port is taken.
+inside() {
+    local net=
+    [ "$1" = online ] || net=--net
+    unshare --mount --pid --fork --kill-child $net sh -c '
+        mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" || exit 1
+        [ -z "$2" ] || ip link set lo up || exit 1
+        exec chroot "$1" env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninteractive \
+            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /seen && $3"' \
+        - "$root" "$net" "$2"
+}
+online() { ok "$1" inside online "$2"; }
+alone() { ok "$1" inside alone "$2"; }
+packages() { inside online "dpkg-query -W -f '\${Package}\n'" | sort; }
+
+# The shell commands under a document's heading: its first block.
+block() { # document, heading
+    awk -v h="$2" '$0 == h { on = 1 } on && /^```$/ { exit } on && code { print }
+        on && /^```sh$/ { code = 1 }' "$top/docs/$1"
+}
+# A document's first block, as written: the packages with a network, the rest without.
+document() { # document, heading
+    block "$1" "$2" | sed '/^sudo apt-get/,/[^\\]$/!d' >"$root/seen/install"
+    block "$1" "$2" | sed '/^sudo apt-get/,/[^\\]$/d' >"$root/seen/rest"
+    online "docs/$1: its packages" ". ./install"
+}
+
+# ---- the first two commands of the README, in one clone ---------------------------------
+online "./run demo shows its table" "./run demo >table && grep -q 'of awk' table"
+online "and ./run test works after it, for unit tests" "./run test unit | grep -q 'Result: PASS'"
+online "perl goes again" "apt-get purge --autoremove perl"
+packages >"$root/base"
+
+# ---- optional packages ------------------------------------------------------------------
+# What make says without any: one line a part that is left out, each naming its packages.
+skipped() { inside alone "make -s -j$(nproc) 2>&1"; }
+skipped >"$root/none"
+ok "without optional packages, make has one line for each part and nothing else to say" \
+    awk '!/^make: .+ skipped: not installed: [a-z0-9 .+-]+$/ || seen[$0]++ { print; bad = 1 }
+         END { exit bad || NR < 5 }' "$root/none"
+alone "make install" "make -s install && seen --version"
+# What make must say with the packages that are there now: the same without their names.
+expected() {
+    packages | awk 'NR == FNR { here[$1] = 1; next }
+        { split($0, a, "not installed: "); k = split(a[2], p, " "); left = ""
+          for (i = 1; i <= k; i++) if (!(p[i] in here)) left = left " " p[i]
+          if (left) print a[1] "not installed:" left }' - "$root/none"
+}
+builds() { # words: what is here
+    skipped >"$root/said"
+    expected >"$root/expected"
+    ok "$1: make builds its parts and skips the others" diff "$root/expected" "$root/said"
+    alone "$1: make install" "make -s install && seen --version"
+}
+back() { # to the packages of before, and so make has to build without them again
+    packages | comm -13 "$root/base" - >"$root/more"
+    inside online "apt-get purge --autoremove $(tr '\n' ' ' <"$root/more")" >/dev/null 2>&1
+}
+for p in libhiredis-dev libsqlite3-dev libpq-dev; do
+    online "$p is installed" "apt-get install $p"
+    builds "$p alone"
+    if [ $p = libsqlite3-dev ]; then
+        block guard.md '## Five minutes' | sed -n '/^cc /,$p' >"$root/seen/rest"
+        alone "docs/guard.md works without hiredis" ". ./rest | grep '^10000 found'"
+    fi
+    back
+done
+builds "all of them gone"
+
+# ---- five minutes -----------------------------------------------------------------------
+{
+    printf '#include <stdio.h>\n#include <seen.h>\nint main(void) {\n'
+    sed -n '/^```c$/,/^```$/p' README.md | grep -v -e '^```' -e '^#include'
+    echo 'return 0; }'
+} >"$root/seen/prog.c"
+grep -o '`cc prog.c [^`]*`' README.md | tr -d '`' >"$root/seen/rest"
+alone "the README's C program, as it says" ". ./rest && ./a.out | grep -x 'first visit'"
+
+document leveldb.md '## Five minutes'
+alone "docs/leveldb.md" ". ./rest | grep -x 'with the filter: 10205 found of even ids, 0 of odd ones'"
+builds "libleveldb-dev alone, without g++"
+alone "and its tests are built" "make -s build/tests/leveldb/database.t && build/tests/leveldb/database.t"
+back
+
+document guard.md '## Five minutes'
+alone "docs/guard.md" "rm -rf shop; . ./rest | grep '^10000 found'"
+
+document redis.md '## The module: install'
+# The replies that stand in the document are those of the server.
+sed -n '/^\$ redis-cli/,/^```/p' docs/redis.md | sed '/^```/,$d' >"$root/seen/shown"
+sed -n 's/^\$ redis-cli/& --no-raw/; s/^\$ //p' "$root/seen/shown" >"$root/seen/asked"
+sed '/^\$ /d' "$root/seen/shown" >"$root/seen/answers"
+alone "docs/redis.md" "make -s build/seen.so && { . ./rest & } >server.log
+    until redis-cli -p 6380 PING 2>/dev/null | grep -q PONG || ! kill -0 \$!; do sleep 0.1; done
+    . ./asked | diff answers -"
+back
+
+document nginx.md '## Five minutes'
+awk '/^```nginx$/ { code = 1; next } /^```$/ { if (code) exit } code' "$top/docs/nginx.md" >"$root/seen/seen.conf"
+alone "docs/nginx.md" "{ . ./rest; } && cp seen.conf /etc/nginx/conf.d/ && nginx -t && nginx &&
+    ask() { curl -s -o /dev/null -w '%{http_code}' localhost:8080/item?id=\$1; } &&
+    [ \$(ask 2) = 502 ] && [ \$(ask 3) = 502 ] &&
+    grep -q 'id=2 .* dry' /var/log/nginx/guard.log && ! grep -q 'id=3 .* dry' /var/log/nginx/guard.log &&
+    sed -i /seen_dry_run/d /etc/nginx/conf.d/seen.conf && nginx -s reload &&
+    until [ \$(ask 2) = 404 ]; do sleep 0.1; done && [ \$(ask 3) = 502 ]"
+builds "nginx-dev alone"
+back
+
+online "./run crawl installs and builds its part" "./run crawl --help | grep -q resume"
+builds "the packages of the crawler"
+sed -n '/^```sh/,/^```/p' docs/crawl.md | sed '/^```/d; s/8000/$PORT/' | head -n 5 >"$root/seen/rest"
+alone "docs/crawl.md" "make -s build/tests/crawl/site && { build/tests/crawl/site --pages 300 serve >port & } &&
+    until [ -s port ]; do sleep 0.05; done && PORT=\$(cat port) && PATH=\$PWD/build:\$PATH && . ./rest >listed &&
+    [ \$(cut -f1 listed | sort -u | wc -l) = \$(wc -l <listed) ] && [ \$(wc -l <listed) = 301 ]"
+
+sed 's/.*not installed: //' "$root/none" | tr ' ' '\n' | sort -u >"$root/optional"
+online "every optional package is installed" "apt-get install $(tr '\n' ' ' <"$root/optional")"
+builds "all of them"
+echo "1..$n"
+exit $failed
