@@ -166,10 +166,9 @@ alone "docs/nginx.md" "{ . ./rest; } && cp seen.conf /etc/nginx/conf.d/ && nginx
     sed -i /seen_dry_run/d /etc/nginx/conf.d/seen.conf && nginx -s reload &&
     until [ \$(ask 2) = 404 ]; do sleep 0.1; done && [ \$(ask 3) = 502 ]"
 builds "nginx-dev alone"
-back
 
 online "./run crawl installs and builds its part" "./run crawl --help | grep -q resume"
-builds "the packages of the crawler"
+builds "and the packages of the crawler"
 sed -n '/^```sh/,/^```/p' docs/crawl.md | sed '/^```/d; s/8000/$PORT/' | head -n 5 >"$root/seen/rest"
 alone "docs/crawl.md" "make -s build/tests/crawl/site && { build/tests/crawl/site --pages 300 serve >port & } &&
     until [ -s port ]; do sleep 0.05; done && PORT=\$(cat port) && PATH=\$PWD/build:\$PATH && . ./rest >listed &&
