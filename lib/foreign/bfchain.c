@@ -3,7 +3,7 @@
  * New keys go to the newest link, questions to all of them; a full link is followed
  * by a larger one with half its error rate. A key is hashed once for all links. */
 #include "foreign/bfchain.h"
-#include "foreign/modulo.h"
+#include "base/modulo.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "hash/murmur2.h"

@@ -1,7 +1,7 @@
 /* foreign.c - the formats by name and by their bytes; what they have in common. */
 #include "foreign/foreign.h"
 #include "foreign/keytype.h"
-#include "foreign/modulo.h"
+#include "base/modulo.h"
 #include "foreign/raw.h"
 #include "base/bytes.h"
 #include "kind/kind.h"

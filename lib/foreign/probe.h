@@ -6,7 +6,7 @@
 #ifndef SN_PROBE_H
 #define SN_PROBE_H
 #include "foreign/foreign.h"
-#include "foreign/modulo.h"
+#include "base/modulo.h"
 
 typedef struct sn_state {
     uint64_t a, b, c, d;

@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 uint32_t sn_murmur2_32(const void *key, size_t len, uint32_t seed);
+/* The same with N seeds from FIRST on, one walk through the key for every eight. */
+void sn_murmur2_32_seeds(const void *key, size_t len, uint32_t first, uint32_t n,
+                         uint32_t *out);
 uint64_t sn_murmur64a(const void *key, size_t len, uint64_t seed);
 
 #endif

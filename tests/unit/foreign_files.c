@@ -4,7 +4,7 @@
 #include "golden/golden.h"
 #include "base/bytes.h"
 #include "foreign/keytype.h"
-#include "foreign/modulo.h"
+#include "base/modulo.h"
 #include "foreign/snappy.h"
 #include "hash/murmur3.h"
 #include "seen.h"

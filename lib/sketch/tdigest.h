@@ -1,0 +1,16 @@
+/* tdigest.h - what a t-digest is in memory: tdigest.c fills it, tdigest_ask.c asks it. */
+#ifndef SN_TDIGEST_H
+#define SN_TDIGEST_H
+#include "seen.h"
+
+struct seen_tdigest {
+    seen_allocator alloc;
+    uint64_t compression, capacity;
+    uint64_t merged, unmerged;    /* nodes; the merged ones come first, sorted */
+    int64_t merged_weight, unmerged_weight;
+    int64_t compressions;
+    double min, max;
+    seen_tdigest_node *nodes; /* room for `capacity` of them */
+};
+
+#endif
