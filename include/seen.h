@@ -792,7 +792,8 @@ SEEN_API void seen_tdigest_get_info(const seen_tdigest *t, seen_tdigest_info *ou
 SEEN_API const seen_tdigest_node *seen_tdigest_nodes(seen_tdigest *t, size_t *n);
 /* A digest from its nodes, for callers that keep the fields themselves: of INFO
  * compression, capacity, merged, merged_weight, compressions, min and max are read.
- * SEEN_EFORMAT names the contradiction, SEEN_ENOMEM. */
+ * Nodes in the wrong order are sorted. SEEN_EFORMAT names the contradiction,
+ * SEEN_ENOMEM. */
 SEEN_API int seen_tdigest_make(const seen_tdigest_info *info,
                                const seen_tdigest_node *nodes,
                                const seen_allocator *a, seen_tdigest **out);

@@ -148,6 +148,14 @@ static void sort_nodes(seen_tdigest_node *v, int64_t a, int64_t b, unsigned dept
 
 /* ---- adding ---------------------------------------------------------------------- */
 
+/* MEAN after a value X of weight W made its weight ALL. Values so far apart that their
+ * difference has no number are weighed one by one. */
+static double moved_mean(double mean, double x, double w, double all)
+{
+    double moved = mean + (x - mean) * w / all;
+    return isfinite(moved) ? moved : mean * ((all - w) / all) + x * (w / all);
+}
+
 void seen_tdigest_compress(seen_tdigest *t)
 {
     enum { DEPTH = 64 };
@@ -166,8 +174,8 @@ void seen_tdigest_compress(seen_tdigest *t)
         double z = both * scale, q0 = before / total, q2 = (before + both) / total;
         if (z <= q0 * (1 - q0) && z <= q2 * (1 - q2)) {
             v[to].weight += v[i].weight;
-            v[to].mean += (v[i].mean - v[to].mean) * (double)v[i].weight /
-                          (double)v[to].weight;
+            v[to].mean = moved_mean(v[to].mean, v[i].mean, (double)v[i].weight,
+                                    (double)v[to].weight);
         } else {
             before += (double)v[to].weight;
             v[++to] = v[i];
@@ -257,10 +265,14 @@ const seen_tdigest_node *seen_tdigest_nodes(seen_tdigest *t, size_t *n)
     return t->nodes;
 }
 
-/* What every digest that was compressed fulfils; a sentence if this one does not. */
+/* Why these fields and nodes cannot be a digest, NULL if they can; *SUM is the weight.
+ *
+ * Weights above 2^53 are saved as doubles by RedisBloom, and a mean may be an ulp beyond
+ * its neighbour's: what rounding explains is no reason to lose a value. */
 static const char *contradiction(const seen_tdigest_info *i,
-                                 const seen_tdigest_node *nodes)
+                                 const seen_tdigest_node *nodes, int64_t *sum)
 {
+    *sum = 0;
     if (!i->compression || i->compression > MOST)
         return "the compression is out of range";
     if (i->capacity != capacity_for(i->compression))
@@ -269,42 +281,43 @@ static const char *contradiction(const seen_tdigest_info *i,
         return "there are more nodes than room for them";
     if (i->compressions < 0)
         return "the number of compressions is negative";
-    if (!i->merged)
-        return i->merged_weight ? "there is weight without a node" : NULL;
-    if (!isfinite(i->min) || !isfinite(i->max))
+    if (i->merged && (!isfinite(i->min) || !isfinite(i->max)))
         return "an end is not a number";
-    int64_t sum = 0;
     for (uint64_t k = 0; k < i->merged; k++) {
-        if (!isfinite(nodes[k].mean) || (k && nodes[k].mean < nodes[k - 1].mean))
-            return "the means are not in order";
-        if (nodes[k].weight < 1 ||
-            __builtin_add_overflow(sum, nodes[k].weight, &sum))
+        if (!isfinite(nodes[k].mean))
+            return "a mean is not a number";
+        if (nodes[k].weight < 1 || __builtin_add_overflow(*sum, nodes[k].weight, sum))
             return "a weight is out of range";
     }
-    if (nodes[0].mean < i->min || nodes[i->merged - 1].mean > i->max)
-        return "a mean is outside the ends";
-    return sum == i->merged_weight ? NULL : "the weights do not add up";
+    double off = fabs((double)*sum - (double)i->merged_weight);
+    return off <= 1e-12 * (double)*sum ? NULL : "the weights do not add up";
 }
 
 int seen_tdigest_make(const seen_tdigest_info *info, const seen_tdigest_node *nodes,
                       const seen_allocator *a, seen_tdigest **out)
 {
+    int64_t sum;
     *out = NULL;
-    const char *wrong = contradiction(info, nodes);
+    const char *wrong = contradiction(info, nodes, &sum);
     if (wrong)
         return sn_fail(SEEN_EFORMAT, "%s", wrong);
     int rc = seen_tdigest_new(info->compression, a, out);
     if (rc < 0)
         return rc;
     seen_tdigest *t = *out;
-    if (info->merged) {
-        memcpy(t->nodes, nodes, info->merged * sizeof *nodes);
-        t->min = info->min;
-        t->max = info->max;
-    }
     t->merged = info->merged;
-    t->merged_weight = info->merged_weight;
+    t->merged_weight = sum;
     t->compressions = info->compressions;
+    if (!t->merged)
+        return SEEN_OK;
+    memcpy(t->nodes, nodes, info->merged * sizeof *nodes);
+    bool sorted = true;
+    for (uint64_t k = 1; k < t->merged; k++)
+        sorted &= nodes[k - 1].mean <= nodes[k].mean;
+    if (!sorted)
+        heap_sort(t->nodes, t->merged);
+    t->min = fmin(info->min, t->nodes[0].mean);
+    t->max = fmax(info->max, t->nodes[t->merged - 1].mean);
     return SEEN_OK;
 }
 

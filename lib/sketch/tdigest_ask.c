@@ -22,11 +22,34 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* The mean of X and Y with weights, between both. */
+/* Values may be so far apart that a difference or a product has no number, and a node
+ * that was loaded may have a weight that makes a divisor 0. These three compute as
+ * RedisBloom does where the result is a number, and otherwise in a safer order. */
+
+/* The mean of X <= Y with weights, between both. */
 static double weighted(double x, double wx, double y, double wy)
 {
     double mean = (x * wx + y * wy) / (wx + wy);
-    return x <= y ? clamp(mean, x, y) : clamp(mean, y, x);
+    if (!isfinite(mean))
+        mean = x * (wx / (wx + wy)) + y * (wy / (wx + wy));
+    return isnan(mean) ? x : x <= y ? clamp(mean, x, y) : clamp(mean, y, x);
+}
+
+/* The value SHARE of the way from X to Y. */
+static double on_the_way(double x, double share, double y)
+{
+    double v = x + share * (y - x);
+    if (isfinite(v))
+        return v;
+    share = share >= 0 && share <= 1 ? share : share > 1;
+    return x * (1 - share) + y * share;
+}
+
+/* Which share of the way from X to Y, STEP long, V has gone. */
+static double way_gone(double x, double v, double y, double step)
+{
+    double gone = step * (v - x) / (y - x);
+    return isfinite(gone) ? gone : step * ((v / 2 - x / 2) / (y / 2 - x / 2));
 }
 
 /* The value with X of the weight below it; two nodes at least. A walk may go on to a
@@ -37,11 +60,11 @@ static double value_at(const seen_tdigest *t, double x, walk *at)
     double all = (double)t->merged_weight, first = (double)v->weight;
     double end = (double)last->weight;
     if (first > 1 && x < first / 2)
-        return t->min + (x - 1) / (first / 2 - 1) * (v->mean - t->min);
+        return on_the_way(t->min, (x - 1) / (first / 2 - 1), v->mean);
     if (x > all - 1)
         return t->max;
     if (end > 1 && all - x <= end / 2)
-        return t->max - (all - x - 1) / (end / 2 - 1) * (t->max - last->mean);
+        return on_the_way(t->max, (all - x - 1) / (end / 2 - 1), last->mean);
     for (; at->i + 1 < t->merged; at->i++) {
         const seen_tdigest_node *a = v + at->i, *b = a + 1;
         double step = ((double)a->weight + (double)b->weight) / 2;
@@ -94,14 +117,11 @@ static double share_between(const seen_tdigest *t, uint64_t i, double before, do
     double left = a->weight == 1 ? 0.5 : 0, right = b->weight == 1 ? 0.5 : 0;
     double wa = (double)a->weight, wb = (double)b->weight;
     double base = before + wa / 2 + left, step = (wa + wb) / 2 - left - right;
-    return (base + step * (v - a->mean) / (b->mean - a->mean)) / all;
+    return (base + way_gone(a->mean, v, b->mean, step)) / all;
 }
 
-double seen_tdigest_cdf(seen_tdigest *t, double v)
+static double share_below(const seen_tdigest *t, double v)
 {
-    seen_tdigest_compress(t);
-    if (!t->merged)
-        return NAN;
     const seen_tdigest_node *m = t->nodes, *last = m + t->merged - 1;
     double all = (double)t->merged_weight, before = 0;
     if (v < t->min)
@@ -110,16 +130,16 @@ double seen_tdigest_cdf(seen_tdigest *t, double v)
         return 1;
     if (t->merged == 1)
         return 0.5;
+    if (v < m->mean && v > t->min)
+        return (1 + way_gone(t->min, v, m->mean, 1) * ((double)m->weight / 2 - 1)) / all;
     if (v < m->mean)
-        return v == t->min ? 0.5 / all
-                           : (1 + (v - t->min) / (m->mean - t->min) *
-                                      ((double)m->weight / 2 - 1)) /
-                                 all;
+        return 0.5 / all;
+    if (v > last->mean && v < t->max)
+        return 1 - (1 + way_gone(t->max, v, last->mean, 1) *
+                            ((double)last->weight / 2 - 1)) /
+                       all;
     if (v > last->mean)
-        return v == t->max ? 1 - 0.5 / all
-                           : 1 - (1 + (t->max - v) / (t->max - last->mean) *
-                                          ((double)last->weight / 2 - 1)) /
-                                     all;
+        return 1 - 0.5 / all;
     for (uint64_t i = 0; i + 1 < t->merged; i++) {
         if (m[i].mean == v) {
             double equal = 0;
@@ -132,6 +152,15 @@ double seen_tdigest_cdf(seen_tdigest *t, double v)
         before += (double)m[i].weight;
     }
     return 1 - 0.5 / all;
+}
+
+double seen_tdigest_cdf(seen_tdigest *t, double v)
+{
+    seen_tdigest_compress(t);
+    if (!t->merged || isnan(v))
+        return NAN;
+    double share = share_below(t, v);
+    return isnan(share) ? 0.5 : share;
 }
 
 double seen_tdigest_trimmed_mean(seen_tdigest *t, double low, double high)
@@ -171,7 +200,7 @@ static double half_down(double x)
 
 static int64_t to_int64(double x)
 {
-    return x >= 0x1p63 ? INT64_MAX : (int64_t)x;
+    return x >= 0x1p63 ? INT64_MAX : x > -0x1p63 ? (int64_t)x : INT64_MIN;
 }
 
 int64_t seen_tdigest_rank(seen_tdigest *t, double v)
