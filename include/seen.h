@@ -33,7 +33,7 @@
  * fields, and bits of flags and modes that this version does not know, are refused
  * with SEEN_EINVAL, so that a later version can give them a meaning.
  *
- * Stability. From version 1.0 on, everything in this header is stable: a program that
+ * Stability. From version 1.0 on, everything in this header but the sketches is stable: a program that
  * was compiled with 1.x runs with every later 1.y, and files of 1.x open in every later
  * version. Until then a minor version may change it; CHANGELOG.md lists each change.
  * Not part of the promise, then or now: the words of messages (seen_strerror,

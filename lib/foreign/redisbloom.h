@@ -178,37 +178,37 @@ typedef struct seen_hk_info {
 
 /* What TOPK.RESERVE does; DECAY in (0, 1]. SEEN_EINVAL names the argument, SEEN_ETOOBIG,
  * SEEN_ENOMEM. */
-SEEN_API int seen_hk_new(uint32_t k, uint32_t width, uint32_t depth, double decay,
+int seen_hk_new(uint32_t k, uint32_t width, uint32_t depth, double decay,
                          const seen_allocator *a, seen_hk **out);
-SEEN_API void seen_hk_free(seen_hk *h); /* NULL is fine */
-SEEN_API int seen_hk_copy(const seen_hk *h, seen_hk **out);
+void seen_hk_free(seen_hk *h); /* NULL is fine */
+int seen_hk_copy(const seen_hk *h, seen_hk **out);
 
 /* TOPK.INCRBY: SEEN_OK, SEEN_EINVAL (longer than UINT32_MAX), SEEN_ENOMEM. *EXPELLED is
  * the item that lost its place to this one, valid until the next call; data is NULL if
  * there is none. */
-SEEN_API int seen_hk_add(seen_hk *h, const void *item, size_t len, uint32_t inc,
+int seen_hk_add(seen_hk *h, const void *item, size_t len, uint32_t inc,
                          seen_key *expelled);
-SEEN_API bool seen_hk_has(const seen_hk *h, const void *item, size_t len);
-SEEN_API uint32_t seen_hk_count(const seen_hk *h, const void *item, size_t len);
+bool seen_hk_has(const seen_hk *h, const void *item, size_t len);
+uint32_t seen_hk_count(const seen_hk *h, const void *item, size_t len);
 /* TOPK.LIST: the places of the items in the heap, largest count first; returns their
  * number. Valid until the next call. */
-SEEN_API uint32_t seen_hk_list(seen_hk *h, const uint32_t **places);
+uint32_t seen_hk_list(seen_hk *h, const uint32_t **places);
 /* The item at PLACE 0 .. k-1 of the heap, with its count; false if the slot is empty. */
-SEEN_API bool seen_hk_item(const seen_hk *h, uint32_t place, seen_key *item,
+bool seen_hk_item(const seen_hk *h, uint32_t place, seen_key *item,
                            uint32_t *count);
 
-SEEN_API void seen_hk_get_info(const seen_hk *h, seen_hk_info *out);
+void seen_hk_get_info(const seen_hk *h, seen_hk_info *out);
 
 /* What the RDB keeps: the buckets, the heap in k entries of this many bytes, and the
  * items in the order of the heap. */
 #define SEEN_HK_HEAP_ENTRY 24
-SEEN_API const void *seen_hk_buckets(const seen_hk *h, size_t *len);
-SEEN_API void seen_hk_write_heap(const seen_hk *h, uint8_t *buf);
+const void *seen_hk_buckets(const seen_hk *h, size_t *len);
+void seen_hk_write_heap(const seen_hk *h, uint8_t *buf);
 /* Into a new H: buckets and heap, then each item. Length 0 is an empty slot, or the
  * empty item if the fingerprint is its. SEEN_EFORMAT, SEEN_ENOMEM. */
-SEEN_API int seen_hk_set(seen_hk *h, const void *buckets, size_t buckets_bytes,
+int seen_hk_set(seen_hk *h, const void *buckets, size_t buckets_bytes,
                          const void *heap, size_t heap_bytes);
-SEEN_API int seen_hk_set_item(seen_hk *h, uint32_t place, const void *item, size_t len);
+int seen_hk_set_item(seen_hk *h, uint32_t place, const void *item, size_t len);
 
 #ifdef __cplusplus
 }

@@ -59,12 +59,14 @@ int seen_cms_new(const seen_cms_spec *spec, seen_cms **out)
 {
     uint64_t width = 0, depth = 0, len;
     *out = NULL;
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved) || spec->reserved0)
+        return sn_fail(SEEN_EINVAL, "reserved fields of the specification are not 0");
     if (spec->hash > SEEN_CMS_REDISBLOOM)
         return sn_fail(SEEN_EINVAL, "hash %u is not known", spec->hash);
     if (spec->hash == SEEN_CMS_REDISBLOOM && spec->seed)
         return sn_fail(SEEN_EINVAL, "RedisBloom's hash has no seed");
-    int rc = solve(spec, &width, &depth);
-    if (rc < 0)
+    int rc = sn_check_allocator(&spec->alloc);
+    if (rc < 0 || (rc = solve(spec, &width, &depth)) < 0)
         return rc;
     if (__builtin_mul_overflow(width, depth, &len) || len > PTRDIFF_MAX / 4)
         return sn_fail(SEEN_ETOOBIG, "%" PRIu64 " x %" PRIu64 " cells are too many",

@@ -35,6 +35,9 @@ int seen_distinct_new(unsigned precision, uint64_t seed, const seen_allocator *a
     if (precision < LEAST || precision > MOST)
         return sn_fail(SEEN_EINVAL, "precision %u is not in %d .. %d", precision, LEAST,
                        MOST);
+    int rc = sn_check_allocator(a);
+    if (rc < 0)
+        return rc;
     seen_allocator alloc = sn_allocator(a);
     seen_distinct *d = sn_alloc(&alloc, sizeof *d);
     if (d) {

@@ -36,6 +36,9 @@ int seen_tdigest_new(uint64_t compression, const seen_allocator *a, seen_tdigest
     if (compression > MOST)
         return sn_fail(SEEN_EINVAL, "compression %" PRIu64 " is above %u", compression,
                        MOST);
+    int rc = sn_check_allocator(a);
+    if (rc < 0)
+        return rc;
     seen_allocator alloc = sn_allocator(a);
     seen_tdigest *t = sn_alloc(&alloc, sizeof *t);
     if (t) {

@@ -65,6 +65,11 @@ static uint64_t fixed_bytes(uint32_t counters)
 int seen_top_new(const seen_top_spec *spec, seen_top **out)
 {
     *out = NULL;
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved) || spec->reserved0)
+        return sn_fail(SEEN_EINVAL, "reserved fields of the specification are not 0");
+    int rc = sn_check_allocator(&spec->alloc);
+    if (rc < 0)
+        return rc;
     uint32_t counters = spec->counters ? spec->counters : USUAL;
     if (counters > MOST)
         return sn_fail(SEEN_EINVAL, "%u counters, at most %u", counters, MOST);

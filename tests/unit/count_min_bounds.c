@@ -105,6 +105,7 @@ static void refusals(void)
         {.error = NAN, .chance = 0.1},
         {.error = 0.1, .chance = -1},
         {.width = 5, .depth = 5, .hash = 9},
+        {.width = 5, .depth = 5, .reserved = {0, 1}},
         {.width = 5, .depth = 5, .hash = SEEN_CMS_REDISBLOOM, .seed = 1},
     };
     seen_cms *c;

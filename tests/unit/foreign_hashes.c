@@ -118,10 +118,28 @@ static void vectors(void)
     free(file.p);
 }
 
+/* Many seeds at once hash as each of them does. */
+static void seeds(void)
+{
+    uint8_t key[40];
+    uint32_t many[20];
+    bool same = true;
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)(i * 91 + 3);
+    for (uint32_t n = 0; n <= 20; n++)
+        for (size_t len = 0; len <= sizeof key; len++) {
+            sn_murmur2_32_seeds(key, len, 1915, n, many);
+            for (uint32_t i = 0; i < n; i++)
+                same &= many[i] == sn_murmur2_32(key, len, 1915 + i);
+        }
+    ok(same, "murmur2 with many seeds is murmur2 with each");
+}
+
 int main(void)
 {
     table();
     extended();
+    seeds();
     vectors();
     return done();
 }
