@@ -26,7 +26,7 @@ $(NGINX_MODULE): $(NGINX_OBJS)/Makefile $(wildcard plugins/nginx/*.c plugins/ngi
 	    { tail -30 $(BUILD)/nginx/make.log >&2; exit 1; }
 	@cp $(NGINX_OBJS)/ngx_http_seen_module.so $@
 
-$(BUILD)/tests/nginx/exact_list_searches.t: tests/nginx/exact_list_searches.c $(BUILD)/obj/plugins/nginx/exact_list.o $(BUILD)/obj/plugins/nginx/watched.o $(LIBSEEN)
+$(BUILD)/tests/nginx/exact_list_searches.t: tests/nginx/exact_list_searches.c $(BUILD)/obj/plugins/nginx/exact_list.o $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Iplugins/nginx -Itests -o $@ $^ $(LDFLAGS) $(LIB_LIBS)
 

@@ -3,12 +3,10 @@
 #include "exact_list.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Byte order; a prefix comes first. */
 static int compare(const char *a, size_t alen, const char *b, size_t blen)
@@ -39,30 +37,23 @@ static size_t unsorted_at(const exact_list *l)
     return 0;
 }
 
-int exact_list_open(exact_list *l, const char *path, char *why, size_t why_len)
+int exact_list_open(exact_list *l, int fd, const char *path, char *why, size_t why_len)
 {
     struct stat st;
-    l->text = NULL;
-    l->len = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        snprintf(why, why_len, "cannot open %s: %s", path,
-                 fd < 0 ? strerror(errno) : "not a file");
-        if (fd >= 0)
-            close(fd);
+    *l = (exact_list){NULL, 0};
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        snprintf(why, why_len, "cannot open %s: not a regular file", path);
         return -1;
     }
     if (st.st_size > 0) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED) {
             snprintf(why, why_len, "cannot map %s: %s", path, strerror(errno));
-            close(fd);
             return -1;
         }
         l->text = p;
         l->len = (size_t)st.st_size;
     }
-    close(fd);
     size_t bad = unsorted_at(l);
     if (bad) {
         snprintf(why, why_len,

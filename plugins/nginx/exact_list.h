@@ -13,8 +13,9 @@ typedef struct exact_list {
     size_t len;
 } exact_list;
 
-/* Opens PATH; 0, or -1 with a sentence in WHY. */
-int exact_list_open(exact_list *l, const char *path, char *why, size_t why_len);
+/* Maps the file behind FD, which stays the caller's and which PATH names in messages:
+ * 0, or -1 with a sentence in WHY. */
+int exact_list_open(exact_list *l, int fd, const char *path, char *why, size_t why_len);
 void exact_list_close(exact_list *l);
 
 /* Whether KEY is a line of the list. A key with a newline is in no list. */

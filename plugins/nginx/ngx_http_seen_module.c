@@ -6,69 +6,19 @@
  *
  * One question to mapped memory per rule and request; no locks, no system calls.
  * Each worker looks once a second whether the file was replaced (watched.h). Rules
- * run in the preaccess phase: after rewrites, before authentication and content. */
-#include <ngx_config.h>
-#include <ngx_core.h>
-#include <ngx_http.h>
-
-#include "watched.h"
-
-typedef struct {
-    ngx_str_t name;
-    ngx_str_t path, list, format; /* NUL-terminated */
-    ngx_msec_t check;
-    ngx_flag_t closed; /* without a usable file: refuse instead of pass */
-    ngx_flag_t verify, load;
-    watched file;
-    ngx_event_t timer;
-    ngx_flag_t bad; /* the file as it is now cannot be used */
-    time_t told;    /* when the log last said so */
-} seen_source;
-
-typedef struct {
-    ngx_array_t sources; /* of seen_source pointers: timers must not move */
-} seen_main_conf;
-
-typedef struct {
-    seen_source *source;
-    ngx_http_complex_value_t key;
-    ngx_int_t
-        variable;      /* the key is this variable alone; NGX_ERROR: a text with some */
-    ngx_flag_t refuse; /* seen_refuse; otherwise seen_require */
-} seen_rule;
-
-typedef struct {
-    ngx_array_t *rules; /* of seen_rule; NULL: inherit */
-    ngx_uint_t status;  /* 0: 404 and 403 */
-    ngx_flag_t dry_run;
-} seen_loc_conf;
-
-/* What became of a request, for $seen_result; later is stronger. */
-typedef enum {
-    RESULT_NONE,
-    RESULT_PASS,
-    RESULT_OPEN,
-    RESULT_DRY,
-    RESULT_REFUSED,
-    RESULT_CLOSED
-} seen_verdict;
-static ngx_str_t verdict_name[] = {ngx_string("-"),       ngx_string("pass"),
-                                   ngx_string("open"),    ngx_string("dry"),
-                                   ngx_string("refused"), ngx_string("closed")};
-
-typedef struct {
-    seen_verdict verdict;
-    ngx_str_t by; /* the filter that decided */
-} seen_note;
+ * run in the preaccess phase: after rewrites, before authentication and content. This
+ * file has the directives and the life of the files; ngx_seen_rules.c the requests. */
+#include "ngx_seen.h"
 
 static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static char *set_status(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-static ngx_int_t add_variables(ngx_conf_t *cf);
+static char *set_page(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static ngx_int_t add_handler(ngx_conf_t *cf);
 static void *create_main(ngx_conf_t *cf);
 static void *create_loc(ngx_conf_t *cf);
 static char *merge_loc(ngx_conf_t *cf, void *parent, void *child);
+static ngx_int_t master_start(ngx_cycle_t *cycle);
 static ngx_int_t worker_start(ngx_cycle_t *cycle);
 static void worker_stop(ngx_cycle_t *cycle);
 
@@ -77,141 +27,36 @@ static void worker_stop(ngx_cycle_t *cycle);
 static ngx_command_t commands[] = {
     {ngx_string("seen_filter"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, set_filter,
      NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
-    {ngx_string("seen_require"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
+    {ngx_string("seen_require"), ANYWHERE | NGX_CONF_TAKE23, set_rule,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
-    {ngx_string("seen_refuse"), ANYWHERE | NGX_CONF_TAKE2, set_rule,
+    {ngx_string("seen_refuse"), ANYWHERE | NGX_CONF_TAKE23, set_rule,
      NGX_HTTP_LOC_CONF_OFFSET, 1, NULL},
     {ngx_string("seen_status"), ANYWHERE | NGX_CONF_TAKE1, set_status,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("seen_dry_run"), ANYWHERE | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
      NGX_HTTP_LOC_CONF_OFFSET, offsetof(seen_loc_conf, dry_run), NULL},
+    {ngx_string("seen_status_page"),
+     NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1, set_page,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     ngx_null_command};
 
-static ngx_http_module_t context = {add_variables, add_handler, create_main, NULL,
-                                    NULL,          NULL,        create_loc,  merge_loc};
+static ngx_http_module_t context = {ngx_seen_add_variables,
+                                    add_handler,
+                                    create_main,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    create_loc,
+                                    merge_loc};
 
 /* nginx finds the module by this name. */
-extern ngx_module_t ngx_http_seen_module;
 ngx_module_t ngx_http_seen_module = {
-    NGX_MODULE_V1, &context, commands, NGX_HTTP_MODULE, NULL, NULL,
+    NGX_MODULE_V1, &context, commands, NGX_HTTP_MODULE, NULL, master_start,
     worker_start,  NULL,     NULL,     worker_stop,     NULL, NGX_MODULE_V1_PADDING};
-
-/* ---- requests -------------------------------------------------------------------- */
-
-static void note_done(void *data)
-{
-    (void)data;
-}
-
-/* The note of R. It hangs on the pool, not on the context: an internal redirect, as
- * to an error page, wipes contexts before the log asks for the variable. */
-static seen_note *note_of(ngx_http_request_t *r, ngx_flag_t make)
-{
-    seen_note *note = ngx_http_get_module_ctx(r, ngx_http_seen_module);
-    if (note)
-        return note;
-    for (ngx_pool_cleanup_t *c = r->pool->cleanup; c && r->internal; c = c->next)
-        if (c->handler == note_done) {
-            ngx_http_set_ctx(r, c->data, ngx_http_seen_module);
-            return c->data;
-        }
-    if (!make)
-        return NULL;
-    ngx_pool_cleanup_t *c = ngx_pool_cleanup_add(r->pool, sizeof(seen_note));
-    if (!c)
-        return NULL;
-    c->handler = note_done;
-    note = c->data;
-    ngx_memzero(note, sizeof *note);
-    ngx_http_set_ctx(r, note, ngx_http_seen_module);
-    return note;
-}
-
-static void decide(seen_note *note, seen_verdict verdict, seen_source *by)
-{
-    if (note->verdict < verdict) {
-        note->verdict = verdict;
-        note->by = by->name;
-    }
-}
-
-/* The key of RULE for R. A variable alone, the usual case, is not copied. */
-static ngx_int_t key_of(ngx_http_request_t *r, seen_rule *rule, ngx_str_t *key)
-{
-    if (rule->variable == NGX_ERROR)
-        return ngx_http_complex_value(r, &rule->key, key);
-    ngx_http_variable_value_t *v = ngx_http_get_flushed_variable(r, rule->variable);
-    if (!v)
-        return NGX_ERROR;
-    key->data = v->not_found ? (u_char *)"" : v->data;
-    key->len = v->not_found ? 0 : v->len;
-    return NGX_OK;
-}
-
-static ngx_int_t handle(ngx_http_request_t *r)
-{
-    seen_loc_conf *conf = ngx_http_get_module_loc_conf(r, ngx_http_seen_module);
-    if (!conf->rules || r != r->main)
-        return NGX_DECLINED;
-    seen_note *note = note_of(r, 1);
-    if (!note)
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    if (note->verdict >= RESULT_REFUSED)
-        return NGX_DECLINED; /* on its way to an error page */
-    seen_rule *rule = conf->rules->elts;
-    for (ngx_uint_t i = 0; i < conf->rules->nelts; i++, rule++) {
-        ngx_str_t key;
-        seen_source *s = rule->source;
-        if (key_of(r, rule, &key) != NGX_OK)
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        ngx_int_t status;
-        if (!s->file.filter) {
-            if (!s->closed) {
-                decide(note, RESULT_OPEN, s);
-                continue;
-            }
-            status = NGX_HTTP_SERVICE_UNAVAILABLE;
-        } else {
-            if (watched_has(&s->file, key.data, key.len) != rule->refuse) {
-                decide(note, RESULT_PASS, s);
-                continue;
-            }
-            status = conf->status   ? (ngx_int_t)conf->status
-                     : rule->refuse ? NGX_HTTP_FORBIDDEN
-                                    : NGX_HTTP_NOT_FOUND;
-        }
-        if (conf->dry_run) {
-            decide(note, RESULT_DRY, s);
-            continue;
-        }
-        decide(note, s->file.filter ? RESULT_REFUSED : RESULT_CLOSED, s);
-        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
-                      "seen: refused by filter \"%V\"", &s->name);
-        return status;
-    }
-    return NGX_DECLINED;
-}
-
-/* DATA 0: $seen_result, 1: $seen_filter. */
-static ngx_int_t variable(ngx_http_request_t *r, ngx_http_variable_value_t *v,
-                          uintptr_t data)
-{
-    seen_note *note = note_of(r->main, 0);
-    ngx_str_t s = data ? (note ? note->by : verdict_name[RESULT_NONE])
-                       : verdict_name[note ? note->verdict : RESULT_NONE];
-    if (s.len == 0)
-        s = verdict_name[RESULT_NONE];
-    v->valid = 1;
-    v->no_cacheable = 1;
-    v->not_found = 0;
-    v->len = s.len;
-    v->data = s.data;
-    return NGX_OK;
-}
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Says what happened to the file: once when it changes, and each minute that there is
+/* Logs what happened to the file: once when it changes, and each minute that there is
  * one that cannot be used. */
 static void look(seen_source *s, ngx_log_t *log)
 {
@@ -220,12 +65,12 @@ static void look(seen_source *s, ngx_log_t *log)
         ngx_log_error(NGX_LOG_NOTICE, log, 0, "seen: filter \"%V\" is %V: %s", &s->name,
                       &s->path, s->file.why);
         s->bad = 0;
-    } else if (news == WATCHED_BAD) {
+    } else if (news != WATCHED_SAME) {
         s->bad = 1;
-        s->told = 0;
+        s->reported = 0;
     }
-    if (s->bad && ngx_time() - s->told >= 60) {
-        s->told = ngx_time();
+    if (s->bad && ngx_time() - s->reported >= 60) {
+        s->reported = ngx_time();
         ngx_log_error(NGX_LOG_ERR, log, 0,
                       "seen: filter \"%V\" cannot be used (%s): %s", &s->name,
                       s->file.why,
@@ -250,6 +95,53 @@ static seen_main_conf *main_of(ngx_cycle_t *cycle)
     return ngx_http_cycle_get_module_main_conf(cycle, ngx_http_seen_module);
 }
 
+static seen_source *source_named(seen_main_conf *m, const ngx_str_t *name)
+{
+    seen_source **s = m->sources.elts;
+    for (ngx_uint_t i = 0; i < m->sources.nelts; i++)
+        if (s[i]->name.len == name->len &&
+            ngx_memcmp(s[i]->name.data, name->data, name->len) == 0)
+            return s[i];
+    return NULL;
+}
+
+static void close_last_good(void *data)
+{
+    seen_source *s = data;
+    last_good_close(&s->file.shared);
+}
+
+/* Before workers are forked: the socket in which they leave the last good files. After
+ * a reload it is that of the configuration before, if it has the same file. */
+static ngx_int_t master_start(ngx_cycle_t *cycle)
+{
+    seen_main_conf *m = main_of(cycle), *before = NULL;
+    if (!m)
+        return NGX_OK;
+    if (cycle->old_cycle && cycle->old_cycle->conf_ctx &&
+        cycle->old_cycle->modules_n > ngx_http_seen_module.index &&
+        cycle->old_cycle->modules[ngx_http_seen_module.index] == &ngx_http_seen_module)
+        before = main_of(cycle->old_cycle);
+    seen_source **s = m->sources.elts;
+    for (ngx_uint_t i = 0; i < m->sources.nelts; i++) {
+        seen_source *old = before ? source_named(before, &s[i]->name) : NULL;
+        if (old && ngx_strcmp(old->path.data, s[i]->path.data) == 0 &&
+            old->list.len == s[i]->list.len) {
+            s[i]->file.shared = old->file.shared;
+            old->file.shared = (last_good){-1, -1}; /* now ours to close */
+        } else if (last_good_open(&s[i]->file.shared) < 0) {
+            ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,
+                          "seen: workers cannot share the last good file");
+        }
+        ngx_pool_cleanup_t *c = ngx_pool_cleanup_add(cycle->pool, 0);
+        if (!c)
+            return NGX_ERROR;
+        c->handler = close_last_good;
+        c->data = s[i];
+    }
+    return NGX_OK;
+}
+
 /* Before the first request of this worker every file has been looked at. */
 static ngx_int_t worker_start(ngx_cycle_t *cycle)
 {
@@ -258,11 +150,6 @@ static ngx_int_t worker_start(ngx_cycle_t *cycle)
         return NGX_OK;
     seen_source **s = m->sources.elts;
     for (ngx_uint_t i = 0; i < m->sources.nelts; i++) {
-        s[i]->file.path = (const char *)s[i]->path.data;
-        s[i]->file.list = (const char *)s[i]->list.data;
-        s[i]->file.format = (const char *)s[i]->format.data;
-        s[i]->file.verify = s[i]->verify;
-        s[i]->file.load = s[i]->load;
         look(s[i], cycle->log);
         s[i]->timer.handler = on_timer;
         s[i]->timer.data = s[i];
@@ -297,6 +184,7 @@ static void *create_loc(ngx_conf_t *cf)
     if (l) {
         l->status = NGX_CONF_UNSET_UINT;
         l->dry_run = NGX_CONF_UNSET;
+        l->prometheus = NGX_CONF_UNSET;
     }
     return l;
 }
@@ -308,17 +196,8 @@ static char *merge_loc(ngx_conf_t *cf, void *parent, void *child)
         c->rules = p->rules;
     ngx_conf_merge_uint_value(c->status, p->status, 0);
     ngx_conf_merge_value(c->dry_run, p->dry_run, 0);
+    ngx_conf_merge_value(c->prometheus, p->prometheus, 0);
     return NGX_CONF_OK;
-}
-
-static seen_source *source_named(seen_main_conf *m, const ngx_str_t *name)
-{
-    seen_source **s = m->sources.elts;
-    for (ngx_uint_t i = 0; i < m->sources.nelts; i++)
-        if (s[i]->name.len == name->len &&
-            ngx_memcmp(s[i]->name.data, name->data, name->len) == 0)
-            return s[i];
-    return NULL;
 }
 
 /* Whether WORD is NAME=..., whose value goes to VALUE. */
@@ -372,17 +251,18 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     s->name = word[1];
     s->path = word[2];
     s->check = 1000;
-    s->verify = 1;
+    s->file.verify = 1;
+    s->file.shared = (last_good){-1, -1};
     for (ngx_uint_t i = 3; i < cf->args->nelts; i++) {
         if (option(word + i, "fail", &value) &&
             (is(&value, "open") || is(&value, "closed"))) {
             s->closed = is(&value, "closed");
         } else if (option(word + i, "verify", &value) &&
                    (is(&value, "on") || is(&value, "off"))) {
-            s->verify = is(&value, "on");
+            s->file.verify = is(&value, "on");
         } else if (option(word + i, "load", &value) &&
                    (is(&value, "on") || is(&value, "off"))) {
-            s->load = is(&value, "on");
+            s->file.load = is(&value, "on");
         } else if (option(word + i, "format", &value) && known_format(&value)) {
             s->format = value;
         } else if (option(word + i, "check", &value)) {
@@ -402,17 +282,14 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
     if (full_path(cf, &s->path) != NGX_CONF_OK)
         return NGX_CONF_ERROR;
-    const char *path = (const char *)s->path.data;
-    seen_filter *f;
-    if ((s->format.len ? seen_open_foreign(path, (const char *)s->format.data, NULL,
-                                           SEEN_READ, &f)
-                       : seen_open(path, SEEN_READ, &f)) < 0)
+    s->file.path = (const char *)s->path.data;
+    s->file.list = (const char *)s->list.data;
+    s->file.format = (const char *)s->format.data;
+    if (watched_check(&s->file) < 0)
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                            "seen: filter \"%V\" cannot be used yet (%s)", &s->name,
-                           seen_reason());
-    else
-        seen_free(f);
-    return NGX_CONF_OK;
+                           s->file.why);
+    return m->zone ? NGX_CONF_OK : ngx_seen_add_counters(cf, m);
 }
 
 /* Whether TEXT is one variable and nothing else. */
@@ -428,7 +305,24 @@ static ngx_flag_t is_variable(const ngx_str_t *text)
            !(text->data[1] >= '0' && text->data[1] <= '9');
 }
 
-/* seen_require FILTER KEY; seen_refuse FILTER KEY */
+/* Compiles KEY into RULE. */
+static char *set_key(ngx_conf_t *cf, seen_rule *rule, ngx_str_t *key)
+{
+    rule->variable = NGX_ERROR;
+    if (is_variable(key)) {
+        ngx_str_t name = {key->len - 1, key->data + 1};
+        rule->variable = ngx_http_get_variable_index(cf, &name);
+        return rule->variable == NGX_ERROR ? NGX_CONF_ERROR : NGX_CONF_OK;
+    }
+    ngx_http_compile_complex_value_t c;
+    ngx_memzero(&c, sizeof c);
+    c.cf = cf;
+    c.value = key;
+    c.complex_value = &rule->key;
+    return ngx_http_compile_complex_value(&c) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* seen_require FILTER KEY [all]; seen_refuse FILTER KEY [all] */
 static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     seen_loc_conf *l = conf;
@@ -449,18 +343,29 @@ static char *set_rule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_memzero(rule, sizeof *rule);
     rule->source = s;
     rule->refuse = cmd->offset == 1;
-    rule->variable = NGX_ERROR;
-    if (is_variable(word + 2)) {
-        ngx_str_t name = {word[2].len - 1, word[2].data + 1};
-        rule->variable = ngx_http_get_variable_index(cf, &name);
-        return rule->variable == NGX_ERROR ? NGX_CONF_ERROR : NGX_CONF_OK;
+    if (cf->args->nelts > 3) {
+        if (!is(word + 3, "all") || !is_variable(word + 2) || word[2].len <= 5 ||
+            ngx_strncmp(word[2].data, "$arg_", 5) != 0)
+            return "takes \"all\" after a key of the form $arg_NAME";
+        rule->every = (ngx_str_t){word[2].len - 5, word[2].data + 5};
     }
-    ngx_http_compile_complex_value_t c;
-    ngx_memzero(&c, sizeof c);
-    c.cf = cf;
-    c.value = word + 2;
-    c.complex_value = &rule->key;
-    return ngx_http_compile_complex_value(&c) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return set_key(cf, rule, word + 2);
+}
+
+/* seen_status_page [json|prometheus] */
+static char *set_page(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    seen_loc_conf *l = conf;
+    ngx_str_t *word = cf->args->elts;
+    ngx_http_core_loc_conf_t *core =
+        ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    if (l->prometheus != NGX_CONF_UNSET)
+        return "is duplicate";
+    l->prometheus = cf->args->nelts > 1 && is(word + 1, "prometheus");
+    if (cf->args->nelts > 1 && !l->prometheus && !is(word + 1, "json"))
+        return "must be json or prometheus";
+    core->handler = ngx_seen_show_page;
+    return NGX_CONF_OK;
 }
 
 static char *set_status(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -476,20 +381,6 @@ static char *set_status(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-static ngx_int_t add_variables(ngx_conf_t *cf)
-{
-    static ngx_str_t names[] = {ngx_string("seen_result"), ngx_string("seen_filter")};
-    for (uintptr_t i = 0; i < 2; i++) {
-        ngx_http_variable_t *v =
-            ngx_http_add_variable(cf, names + i, NGX_HTTP_VAR_NOCACHEABLE);
-        if (!v)
-            return NGX_ERROR;
-        v->get_handler = variable;
-        v->data = i;
-    }
-    return NGX_OK;
-}
-
 static ngx_int_t add_handler(ngx_conf_t *cf)
 {
     ngx_http_core_main_conf_t *core =
@@ -498,6 +389,6 @@ static ngx_int_t add_handler(ngx_conf_t *cf)
         ngx_array_push(&core->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
     if (!h)
         return NGX_ERROR;
-    *h = handle;
+    *h = ngx_seen_apply_rules;
     return NGX_OK;
 }

@@ -1,9 +1,14 @@
-/* watched.c - notices by stat(2) that a file was replaced, and opens the new one. */
+/* watched.c - notices by stat(2) that a file was replaced, and opens the new one.
+ *
+ * Files are opened without blocking and used only if they are regular: a pipe at the
+ * path must not stop a worker. */
 #include "watched.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -21,10 +26,96 @@ static void look_at(const char *path, struct stat *st)
         memset(st, 0, sizeof *st);
 }
 
-static enum watched_news bad(watched *w, const char *why)
+/* A descriptor of the regular file PATH, or -1 and .why. */
+static int open_regular(watched *w, const char *path)
 {
-    snprintf(w->why, sizeof w->why, "%s", why);
-    return WATCHED_BAD;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool good = fd >= 0 && fstat(fd, &st) == 0;
+    if (good && S_ISREG(st.st_mode))
+        return fd;
+    snprintf(w->why, sizeof w->why, "cannot open %s: %s", path,
+             good ? "not a regular file" : strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Opens the filter behind FD: 0, or -1 and .why. */
+static int open_filter(watched *w, int fd, unsigned mode, seen_filter **f)
+{
+    char name[40];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    int rc = w->format ? seen_open_foreign(name, w->format, NULL, mode, f)
+                       : seen_open(name, mode, f);
+    if (rc == 0)
+        return 0;
+    /* The reason names what was opened; the user knows the path. */
+    const char *reason = seen_reason(), *at = strstr(reason, name);
+    if (at)
+        snprintf(w->why, sizeof w->why, "%.*s%s%s", (int)(at - reason), reason, w->path,
+                 at + strlen(name));
+    else
+        snprintf(w->why, sizeof w->why, "%s: %s", w->path, reason);
+    return -1;
+}
+
+/* Puts the files behind FD into use: 0, or -1 and .why, and nothing has changed. */
+static int use(watched *w, const int fd[LAST_GOOD_FILES])
+{
+    seen_filter *f = NULL;
+    exact_list lines = {NULL, 0};
+    struct stat st;
+    unsigned mode = w->load ? SEEN_LOAD : SEEN_READ | (w->verify ? SEEN_VERIFY : 0);
+    if (open_filter(w, fd[0], mode, &f) < 0)
+        return -1;
+    if (fstat(fd[0], &st) < 0 ||
+        (w->list &&
+         exact_list_open(&lines, fd[1], w->list, w->why, sizeof w->why) < 0)) {
+        seen_free(f);
+        return -1;
+    }
+    watched_close(w);
+    w->filter = f;
+    w->lines = lines;
+    w->written = st.st_mtim;
+    seen_get_stats(f, &w->stats);
+    return 0;
+}
+
+static void close_files(const int fd[LAST_GOOD_FILES])
+{
+    for (int i = 0; i < LAST_GOOD_FILES; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
+/* Opens what the paths name and puts it into use. */
+static int use_paths(watched *w)
+{
+    int fd[LAST_GOOD_FILES] = {open_regular(w, w->path), -1}, rc = -1;
+    if (fd[0] >= 0 && w->list)
+        fd[1] = open_regular(w, w->list);
+    if (fd[0] >= 0 && (!w->list || fd[1] >= 0))
+        rc = use(w, fd);
+    if (rc == 0)
+        last_good_put(&w->shared, fd);
+    close_files(fd);
+    return rc;
+}
+
+/* For a worker that has nothing: what the others accepted last. .why stays what was
+ * wrong with the file at the path. */
+static int use_last_good(watched *w)
+{
+    char why[sizeof w->why];
+    int fd[LAST_GOOD_FILES], rc = -1;
+    memcpy(why, w->why, sizeof why);
+    if (last_good_get(&w->shared, fd) && (!w->list || fd[1] >= 0))
+        rc = use(w, fd);
+    close_files(fd);
+    memcpy(w->why, why, sizeof why);
+    return rc;
 }
 
 enum watched_news watched_look(watched *w)
@@ -38,23 +129,22 @@ enum watched_news watched_look(watched *w)
     w->looked = true;
     w->filter_was = filter_now;
     w->list_was = list_now;
-
-    seen_filter *f;
-    exact_list lines = {NULL, 0};
-    char why[400];
-    unsigned mode = w->load ? SEEN_LOAD : SEEN_READ | (w->verify ? SEEN_VERIFY : 0);
-    if ((w->format ? seen_open_foreign(w->path, w->format, NULL, mode, &f)
-                   : seen_open(w->path, mode, &f)) < 0)
-        return bad(w, seen_reason());
-    if (w->list && exact_list_open(&lines, w->list, why, sizeof why) < 0) {
-        seen_free(f);
-        return bad(w, why);
+    if (use_paths(w) == 0) {
+        seen_describe(w->filter, w->why, sizeof w->why);
+        return WATCHED_NEW;
     }
-    watched_close(w);
-    w->filter = f;
-    w->lines = lines;
-    seen_describe(f, w->why, sizeof w->why);
-    return WATCHED_NEW;
+    return !w->filter && use_last_good(w) == 0 ? WATCHED_INHERITED : WATCHED_BAD;
+}
+
+int watched_check(watched *w)
+{
+    seen_filter *f = NULL;
+    int fd = open_regular(w, w->path);
+    int rc = fd < 0 ? -1 : open_filter(w, fd, SEEN_READ, &f);
+    seen_free(f);
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 bool watched_has(const watched *w, const void *key, size_t len)

@@ -118,6 +118,17 @@ like check_config("seen_filter ids $dir/ids.seen fail=maybe;"), qr/"fail=maybe" 
 like check_config("seen_filter ids $dir/ids.seen format=dentist;"), qr/"format=dentist" is not understood/,
     'an unknown format too';
 like check_config("$base $base"), qr/exists already/, 'a filter has one file';
+like check_config("$base server { seen_require ids \$uri all; }"), qr/after a key of the form \$arg_NAME/,
+    '"all" is for arguments only';
+like check_config("$base server { location / { seen_status_page xml; } }"), qr/must be json or prometheus/,
+    'a status page has two formats';
+{
+    # A pipe at the path must not hang anybody, now or in a worker.
+    system("mkfifo $dir/pipe.seen") == 0 or die;
+    local $SIG{ALRM} = sub { die "hangs\n" };
+    my $said = eval { alarm 60; my $s = check_config("seen_filter pipe $dir/pipe.seen;"); alarm 0; $s } // $@;
+    like $said, qr/cannot be used yet.*not a regular file.*test is successful/s, 'nginx -t does not wait for a pipe';
+}
 like check_config($base), qr/cannot be used yet.*No such file.*test is successful/s,
     'a missing file is a warning, not an error';
 
@@ -127,7 +138,8 @@ like check_config($base), qr/cannot be used yet.*No such file.*test is successfu
     my $text = join '', <$doc>;
     my ($http) = $text =~ /```nginx\nhttp \{\n(.*?)\n\}\n```/s or die 'no example in docs/nginx.md';
     my ($more) = $text =~ /```nginx\n(seen_filter blacklist .*?)```/s or die 'no second example';
-    $http =~ s{server \{}{$more server \{};
+    my ($inner) = $text =~ /```nginx\n(location .*?)```/s or die 'no third example';
+    $http =~ s{server \{}{$more server \{ $inner};
     s{/var/lib/seen|/var/log/nginx}{$dir}g for $http;
     like check_config($http), qr/test is successful/, 'the examples of docs/nginx.md are sound';
 }
@@ -156,6 +168,7 @@ my $rules = <<'END' =~ s/DIR/$dir/gr;
     seen_filter copied DIR/copied.seen load=on check=50ms;
     seen_filter later  DIR/later.seen fail=open check=50ms;
     seen_filter strict DIR/strict.seen fail=closed check=50ms;
+    seen_filter pipe   DIR/pipe.seen fail=open check=50ms;
     server {
         listen 127.0.0.1:PORT reuseport;
         root DIR/www;
@@ -172,6 +185,13 @@ my $rules = <<'END' =~ s/DIR/$dir/gr;
         location /java { seen_require java $arg_id; try_files /index.html =500; }
         location /copied { seen_require copied $arg_id; try_files /index.html =500; }
         location /free { try_files /index.html =500; }
+        location /pipe { seen_require pipe $arg_id; try_files /index.html =500; }
+        location /every { seen_require ids $arg_id all; try_files /index.html =500; }
+        location /none { seen_refuse ids $arg_id all; try_files /index.html =500; }
+        location = /auth { internal; seen_require ids $id; seen_status 403; try_files /index.html =500; }
+        location /asked { set $id $arg_id; auth_request /auth; try_files /index.html =500; }
+        location /status { seen_status_page; }
+        location /metrics { seen_status_page prometheus; }
     }
 END
 for (1 .. 10) {
@@ -220,6 +240,44 @@ SKIP: {
     is get('/java?id=beta'), 404, 'and refuses';
     system("echo 4711 | $cli add $dir/ids.seen") == 0 or diag 'seen add failed';
     ok settle('/item?id=4711', 200), "what 'seen add' has added is seen without a reload";
+}
+
+# ---- subrequests, repeated arguments, the status page ----------------------------------
+
+is get('/asked?id=42&n=20'), 200, 'auth_request: a rule inside lets a key pass that is in';
+is get('/asked?id=101&n=21'), 403, 'and refuses one that is not';
+like logged(21), qr/ 403 refused ids$/, 'and the log of the request says so';
+is get('/item?id=2&id=none'), 200, 'of an argument given twice, $arg_ is the first';
+is get('/item?id=none&id=2'), 404, 'whatever comes after it';
+is get('/every?id=2&id=3&x=none'), 200, 'with "all", every one is asked';
+is get('/every?id=2&id=none'), 404, 'a second one that is not in the filter is refused';
+is get('/every?id=2&ID=none'), 404, 'however its name is written';
+is get('/every?xid=none&id=2'), 200, 'but not an argument of another name';
+is get('/every'), 404, 'and none at all is the empty key';
+is get('/none?id=none&id=3'), 403, 'for seen_refuse one that is in the filter is enough';
+is get('/pipe?id=1'), 200, 'a pipe in the place of a filter stops no worker';
+
+sub page { my ($path) = @_; my $a = raw("GET $path HTTP/1.0\r\nHost: x\r\n\r\n"); $a =~ s/.*?\r\n\r\n//s; $a }
+{
+    my $text = page('/status');
+    like $text, qr/^\{"worker":\d+,"filters":\[\{.*\}\]\}\n$/, 'the status page is JSON';
+    SKIP: {
+        eval { require JSON::PP } or skip 'perl has no JSON::PP', 3;
+        my $all = JSON::PP::decode_json($text);
+        my %by = map { $_->{name} => $_ } @{ $all->{filters} };
+        is_deeply [ sort keys %by ], [ sort qw(ids black listed java copied later strict pipe) ], 'with every filter';
+        my $f = $by{ids};
+        ok $f->{asked} == $f->{pass} + $f->{refused} + $f->{dry} + $f->{open} + $f->{closed}
+            && $f->{pass} >= 4 && $f->{refused} >= 4 && $f->{dry} >= 1 && $f->{keys} > 90 && $f->{keys} < 120
+            && $f->{error} < 1e-3 && $f->{age} >= 0, 'its counts, age, keys and error';
+        ok !$by{pipe}{usable} && $by{pipe}{reason} =~ /not a regular file/ && $by{pipe}{open} >= 1,
+            'and why one cannot be used';
+    }
+    my ($before) = page('/metrics') =~ /^seen_questions_total\{filter="ids",result="refused"\} (\d+)$/m;
+    get('/item?id=none') for 1 .. 10;
+    my ($after) = page('/status?format=prometheus') =~ /^seen_questions_total\{filter="ids",result="refused"\} (\d+)$/m;
+    is $after - $before, 10, 'Prometheus text counts what all workers refused';
+    like page('/metrics'), qr/^# TYPE seen_filter_keys gauge\nseen_filter_keys\{filter="ids"\} \d+/m, 'and has the gauges';
 }
 
 # ---- odd keys --------------------------------------------------------------------------
@@ -298,18 +356,44 @@ SKIP: {
 }
 my $log = slurp('error.log');
 unlike $log, qr/\[(alert|emerg|crit)\]|exited on signal/, 'the error log holds no accident';
+
+# A worker that starts while the file is damaged gets what the others have. The version
+# that the master could have read when it started was another one.
+{
+    filter('ids.seen', [ 42, 'latest' ]);
+    ok settle('/item?id=latest', 200), 'a last good file';
+    rename "$dir/ids.seen", "$dir/ids.kept";
+    spew('ids.seen', 'nonsense');
+    my $master = slurp('nginx.pid') + 0;
+    my %old = map { $_ => 1 } split ' ', `pgrep -P $master`;
+    kill 'KILL', keys %old;
+    until_true(sub { my @new = split ' ', `pgrep -P $master`; @new == 2 && !grep { $old{$_} } @new });
+    ok settle('/item?id=latest', 200) && settle('/item?id=none', 404),
+        'after kill -9 of all workers the new ones use the last good file';
+    like page('/status'), qr/"name":"ids"[^}]*"usable":true,"current":false/, 'and say that it is not the current one';
+    rename "$dir/ids.kept", "$dir/ids.seen";
+    ok settle('/item?id=42', 200) && page('/status') =~ /"name":"ids"[^}]*"usable":true,"current":true/,
+        'until the file is mended';
+}
 system("$nginx -p $dir -c $dir/nginx.conf -s reload 2>>$dir/start.log");
 ok settle('/item?id=42', 200), 'an ordinary reload still works';
 
-# New workers know only the file. Both rules are asked until the old workers are gone.
+# A reload starts new workers, too. Both rules are asked until the old workers are gone.
 rename "$dir/ids.seen", "$dir/ids.kept";
 rename "$dir/strict.seen", "$dir/strict.kept";
 spew($_, 'nonsense') for 'ids.seen', 'strict.seen';
 like `$nginx -p $dir -c $dir/nginx.conf -t 2>&1`, qr/"ids" cannot be used yet.*test is successful/s,
     'nginx -t warns of a damaged file';
+my %old = map { $_ => 1 } split ' ', `pgrep -P @{[slurp('nginx.pid') + 0]}`;
 system("$nginx -p $dir -c $dir/nginx.conf -s reload 2>>$dir/start.log");
-ok settle('/item?id=none', 200) && settle('/closed?id=42', 503), 'after a reload with a damaged file fail= decides';
-rename "$dir/ids.kept", "$dir/ids.seen";
-rename "$dir/strict.kept", "$dir/strict.seen";
-ok settle('/item?id=none', 404) && settle('/closed?id=1', 200), 'until it is mended';
+until_true(sub { !grep { $old{$_} } split ' ', `pgrep -P @{[slurp('nginx.pid') + 0]}` });
+ok settle('/item?id=none', 404) && settle('/closed?id=1', 200),
+    'after a reload with a damaged file the last good one serves';
+like page('/status'), qr/"name":"ids"[^}]*"refused":[1-9]/, 'and the counters go on';
+spew('nginx.conf', slurp('nginx.conf') =~ s{ids\.seen check}{ids2.seen check}r);
+spew('ids2.seen', 'nonsense');
+system("$nginx -p $dir -c $dir/nginx.conf -s reload 2>>$dir/start.log");
+ok settle('/item?id=none', 200), 'a file of another name has none yet: fail= decides';
+rename "$dir/ids.kept", "$dir/ids2.seen";
+ok settle('/item?id=none', 404) && settle('/item?id=42', 200), 'until it is mended';
 done_testing;

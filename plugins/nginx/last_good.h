@@ -1,0 +1,26 @@
+/* last_good.h - the last file that was accepted, handed from workers to later workers.
+ *
+ * A worker that starts while the file at the path is damaged has nothing to ask, though
+ * the others still have a good one mapped. So whoever accepts a file puts its open
+ * descriptors into a socket that the master made before it forked; they wait there,
+ * whoever dies, and a new worker looks at them. Knows no nginx. */
+#ifndef LAST_GOOD_H
+#define LAST_GOOD_H
+#include <stdbool.h>
+
+enum { LAST_GOOD_FILES = 2 }; /* the filter, and its exact list or -1 */
+
+/* Two ends of a socket; -1: none, and everything below does nothing. */
+typedef struct last_good {
+    int in, out;
+} last_good;
+
+int last_good_open(last_good *l); /* 0, or -1 with errno */
+void last_good_close(last_good *l);
+
+/* Replaces what is there by these files. The descriptors stay the caller's. */
+void last_good_put(const last_good *l, const int fd[LAST_GOOD_FILES]);
+
+/* Gets the files without removing them; the caller closes them. False: none. */
+bool last_good_get(const last_good *l, int fd[LAST_GOOD_FILES]);
+#endif
