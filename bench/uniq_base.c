@@ -1,12 +1,12 @@
-/* uniq_base.c - what bench/uniq measures against: the same lines, cut and hashed by
- * the same code, and nothing else.
+/* uniq_base.c - what bench/uniq compares with: cuts and hashes the same lines with the
+ * same code, and does nothing else.
  *
  *   uniq_base gen N        N lines on standard output, 30% of them repeats
  *   uniq_base split FILE   read and cut into lines
  *   uniq_base hash FILE    and hash each line
  *   uniq_base ints N       N integers between 1 and 1,000,000,000
- *   uniq_base run COMMAND...   run it with its output thrown away and print CPU
- * seconds, wall seconds and the most kilobytes of memory it had
+ *   uniq_base run COMMAND...   run it with its output discarded and print CPU
+ *                          seconds, elapsed seconds and peak memory in kilobytes
  */
 #include "lines.h"
 #include "sample.h"

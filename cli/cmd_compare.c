@@ -1,8 +1,8 @@
 /* cmd_compare.c - `seen compare`: hash set, bitmap and filters on the same keys.
  *
- * Integers below sixteen times their number, so that all three can hold them: what a
- * program would write first, what is exact for small integers, and what works for any
- * key in a few bits. */
+ * The keys are integers below sixteen times their number, so that all three can hold
+ * them: what one would write first, what is exact for small integers, and what holds
+ * any key in a few bits. */
 #include "commands.h"
 #include "sample.h"
 #include "say.h"
@@ -18,8 +18,8 @@
 enum { BATCH = 1024 };
 
 static const kit_option options[] = {
-    {'n', "expect", "N", "Number of keys; a million if not given."},
-    {'e', "error", "P", "Error of the filters; 0.01 if not given."},
+    {'n', "expect", "N", "Number of keys [1M]."},
+    {'e', "error", "P", "Error of the filters [0.01]."},
     {0},
 };
 
@@ -34,7 +34,7 @@ typedef struct row {
     const char *name;
     uint64_t bytes;
     double add, ask; /* seconds */
-    uint64_t wrong;  /* absent keys called present */
+    uint64_t wrong;  /* false positives */
     bool lost;       /* a present key was not found: never */
 } row;
 
@@ -169,11 +169,10 @@ static int compare_main(const kit_command *self, int argc, char **argv)
     if (p.at < argc)
         kit_usage(&p, "no operand '%s' is expected", argv[p.at]);
     if (z.keys > 1000000000)
-        kit_die("--expect: more than a billion keys would take this demonstration too "
-                "long");
+        kit_die("--expect: at most a billion keys: more would take too long");
     uint64_t n = z.keys, bound = n * 16;
-    /* Even numbers are added, odd ones asked for in vain: one of each sixteen, so that
-     * all are distinct, in mixed order. */
+    /* Even numbers are added and odd ones are absent: one of each sixteen, so that all
+     * are distinct, in mixed order. */
     uint64_t *in = kit_grow(NULL, n, 8), *out = kit_grow(NULL, n, 8);
     for (uint64_t i = 0; i < n; i++) {
         in[i] = i * 16 + kit_mix(i) % 8 * 2;
@@ -185,7 +184,7 @@ static int compare_main(const kit_command *self, int argc, char **argv)
     printf("%s integers below %llu; CPU time of one thread\n\n",
            kit_show_count(n, keys), (unsigned long long)bound);
     printf("%-14s %10s %9s %11s %11s %13s\n", "", "memory", "bits/key", "add, ns",
-           "ask, ns", "wrong yes");
+           "ask, ns", "false pos.");
     row r = hash_set(in, out, n);
     show(&r, n);
     r = bitmap(in, out, n, bound);
@@ -197,8 +196,8 @@ static int compare_main(const kit_command *self, int argc, char **argv)
         show(&r, n);
     }
     printf(
-        "\nThe hash set keeps the keys: with strings instead of integers, add their "
-        "bytes.\nThe bitmap knows only integers below its bound. The others take any "
+        "\nThe hash set keeps the keys: for strings instead of integers, add their "
+        "bytes.\nThe bitmap holds only integers below its bound. The others hold any "
         "key.\n");
     free(in);
     free(out);
@@ -211,8 +210,8 @@ const kit_command cmd_compare = {
     .usage = "[-n N] [-e P]",
     .about =
         "Adds N integers to a textbook hash set, to a bitmap and to every kind of "
-        "filter, asks each for N present and N absent keys, and prints memory, CPU "
-        "time and wrong answers side by side.",
+        "filter, looks up N present and N absent keys in each, and prints memory, CPU "
+        "time and false positives side by side.",
     .options = options,
     .examples = "# Small enough for the caches\n$ seen compare -n 100k\n",
     .run = compare_main,

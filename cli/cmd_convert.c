@@ -1,4 +1,4 @@
-/* cmd_convert.c - `seen convert`: the same bits in another system's container. */
+/* cmd_convert.c - `seen convert`: writes a filter's bits in another container. */
 #include "commands.h"
 #include "format.h"
 #include "say.h"
@@ -14,7 +14,7 @@ enum { OPT_TO = 300 };
 static const kit_option options[] = {
     {OPT_TO, "to", "NAME", "The format of OUT: 'native', or one of 'seen formats'."},
     OPTION_FORMAT,
-    {'f', "force", NULL, "Replace OUT if it is there."},
+    {'f', "force", NULL, "Replace OUT if it exists."},
     {0},
 };
 
@@ -28,7 +28,8 @@ static const seen_format *named(const char *name)
     return NULL;
 }
 
-/* Bits cannot be converted without the keys; with the keys, these commands do it. */
+/* Bits cannot be converted without the keys: says which commands rebuild the filter
+ * from them. */
 static void refuse(const seen_filter *f, const char *in, const char *out,
                    const char *to)
 {
@@ -79,7 +80,7 @@ static int convert_main(const kit_command *self, int argc, char **argv)
             force = true;
     }
     if (p.at + 2 != argc)
-        kit_usage(&p, "IN and OUT, please");
+        kit_usage(&p, "give IN and OUT");
     if (!to)
         kit_usage(
             &p, "--to which format? ('seen formats' lists them; 'native' is our own)");
@@ -108,14 +109,14 @@ const kit_command cmd_convert = {
     .summary = "put a filter's bits into another system's container",
     .usage = "[OPTION]... --to NAME IN OUT",
     .about =
-        "Writes the filter IN as OUT in another format, where the same key goes to the "
-        "same bits in both: Parquet and a native split filter, a column of a Parquet "
-        "file and its filter alone, the binary and JSON forms of bits-and-blooms, "
-        "mmh3-17 and a Redis bitmap with these seeds. Where it does not, the bits "
-        "cannot be converted without the keys: that is said, with the command that "
-        "rebuilds the filter from them.",
+        "Writes the filter IN as OUT in another format in which the same key sets the "
+        "same bits: Parquet and a native split filter, a column of a Parquet file and "
+        "its filter alone, the binary and JSON forms of bits-and-blooms, mmh3-17 and a "
+        "Redis bitmap with these seeds. Between other formats bits cannot be converted "
+        "without the keys; the error then shows the commands that rebuild the filter "
+        "from them.",
     .options = options,
-    .examples = "# A Parquet filter as a filter of our own, and back\n"
+    .examples = "# A Parquet filter as a native filter, and back\n"
                 "$ seen new --kind parquet -n 1M -e 0.01 ids.sbbf\n"
                 "$ seen convert --to native ids.sbbf ids.seen\n"
                 "$ seen convert -f --to parquet ids.seen ids.sbbf\n",

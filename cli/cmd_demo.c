@@ -1,7 +1,7 @@
 /* cmd_demo.c - `seen demo`: the main job on generated lines, with awk beside it.
  *
- * Every row is a process of its own, so that time and memory are what the system
- * counted for it. */
+ * Every row is a process of its own, so that time and memory are as the system counts
+ * them. */
 #include "commands.h"
 #include "output.h"
 #include "sample.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 static const kit_option options[] = {
-    {'n', "lines", "N", "Number of lines; three million if not given."},
+    {'n', "lines", "N", "Number of lines [3M]."},
     {0},
 };
 
@@ -166,16 +166,14 @@ static int demo_main(const kit_command *self, int argc, char **argv)
     if (r[3].ran) {
         show("awk '!seen[$0]++'", &r[3], 0, "0");
         printf("\nseen uniq took 1/%.0f of awk's CPU time and 1/%.0f of its memory; "
-               "with -e "
-               "0.001,\n1/%.0f and 1/%.0f, and lost %lld lines.\n",
+               "with -e 0.001,\n1/%.0f and 1/%.0f, and lost %lld lines.\n",
                r[3].cpu / r[0].cpu, r[3].memory / r[0].memory, r[3].cpu / r[1].cpu,
                r[3].memory / r[1].memory, (long long)(r[3].lines - r[1].lines));
     } else {
         printf("\n(no awk here to compare with)\n");
     }
-    printf(
-        "(The memory of -x counts pages of the file itself, which the system can take "
-        "back.)\n");
+    printf("(The memory of -x includes pages of the file itself, which the system can "
+           "take back.)\n");
     fclose(f);
     return 0;
 }

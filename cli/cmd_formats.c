@@ -1,4 +1,4 @@
-/* cmd_formats.c - `seen formats`: the filters of other systems that can be opened. */
+/* cmd_formats.c - `seen formats`: lists other systems' filters that can be opened. */
 #include "commands.h"
 #include "json.h"
 #include "say.h"
@@ -11,7 +11,7 @@
 enum { OPT_JSON = 300 };
 
 static const kit_option options[] = {
-    {OPT_JSON, "json", NULL, "As JSON."},
+    {OPT_JSON, "json", NULL, "Print JSON."},
     {0},
 };
 
@@ -46,7 +46,7 @@ static int formats_main(const kit_command *self, int argc, char **argv)
     for (int o; (o = kit_next(&p));)
         json |= o == OPT_JSON;
     if (p.at != argc)
-        kit_usage(&p, "no operands, please");
+        kit_usage(&p, "it takes no operands");
     const seen_format *const *known = seen_formats(&n);
     const seen_format **all = kit_alloc(n * sizeof *all);
     memcpy(all, known, n * sizeof *all);
@@ -83,19 +83,14 @@ const kit_command cmd_formats = {
     .name = "formats",
     .summary = "list the filters of other systems that can be opened",
     .usage = "[--json]",
-    .about = "Lists every format with what can be done with it and what must be said "
-             "to open or "
-             "make it. What must be said goes behind the name: --format "
-             "NAME:PARAM=VALUE,... "
-             "with the parameters m (bits), k (probes), n (keys), p (error), b (bits "
-             "per key), "
-             "seeds (0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, "
-             "double: how "
-             "the text of a key becomes the bytes that are hashed), column, row-group, "
-             "expansion, "
-             "and the words unsigned, msb, lsb, old, nonscaling. The page "
-             "docs/foreign.md has a "
-             "command for each.",
+    .about =
+        "Lists every format, what can be done with it and what must be said to open or "
+        "make it. That goes after the name: --format NAME:PARAM=VALUE,... with the "
+        "parameters m (bits), k (probes), n (keys), p (error), b (bits per key), seeds "
+        "(0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, double: how "
+        "the text of a key becomes the bytes that are hashed), column, row-group, "
+        "expansion, and the words unsigned, msb, lsb, old, nonscaling. "
+        "docs/foreign.md has a command for each.",
     .options = options,
     .examples = "# All of them\n$ seen formats\n"
                 "# For programs\n$ seen formats --json\n",

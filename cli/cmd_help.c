@@ -1,4 +1,4 @@
-/* cmd_help.c - `seen help`: the help of a command, as text, man page or completion. */
+/* cmd_help.c - `seen help`: prints help as text, man page or shell completion. */
 #include "commands.h"
 #include "say.h"
 
@@ -9,7 +9,7 @@ enum { OPT_MAN = 300, OPT_BASH, OPT_ZSH, OPT_LIST };
 
 static const kit_option options[] = {
     {OPT_MAN, "man", NULL,
-     "As a man page in roff; without COMMAND, that of seen itself."},
+     "Print a man page in roff; without COMMAND, that of seen itself."},
     {OPT_BASH, "bash", NULL, "Print the completion for bash."},
     {OPT_ZSH, "zsh", NULL, "Print the completion for zsh."},
     {OPT_LIST, "list", NULL, "Print the names of all commands."},
@@ -77,24 +77,23 @@ static void man_overview(void)
         ".\\\" Written by `seen help --man`; change the text in the program.\n"
         ".TH SEEN 1 \"\" seen \"seen\"\n.SH NAME\nseen \\- have I seen this before?\n"
         ".SH SYNOPSIS\n.B seen\nCOMMAND [OPTION]... [FILE]...\n.SH DESCRIPTION\n"
-        "Remembers keys in a few bits each and tells whether one was seen before. A "
-        "\"no\" is certain; a \"yes\" is wrong with a probability that you choose.\n"
+        "Remembers keys in a few bits each and says whether one was seen before. A "
+        "\"no\" is certain; a \"yes\" is a false positive with a probability that you "
+        "choose.\n"
         ".SH COMMANDS\n");
     for (size_t i = 0; commands[i]; i++)
         printf(".TP\n\\fBseen %s\\fR\n%s; see \\fBseen\\-%s\\fR(1)\n",
                commands[i]->name, commands[i]->summary, commands[i]->name);
     printf(
-        ".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere temporary files go; /tmp if not set.\n"
+        ".SH ENVIRONMENT\n.TP\n.B TMPDIR\nWhere temporary files go [/tmp].\n"
         ".TP\n.B SEEN_SIMD\nscalar, avx2, avx512 or neon: use no better instructions "
         "than these.\n"
         ".TP\n.B SEEN_SEED\na number: the seed of every new filter, instead of a "
-        "random "
-        "one, so that a run can be repeated bit for bit. With a known seed strangers "
-        "can "
-        "choose keys that collide.\n"
-        ".SH EXIT STATUS\n0 if all went well (for \\fBseen has\\fR and \\fBseen "
-        "rm\\fR: something was found), 1 if nothing was found, 2 if something failed; "
-        "then one line on standard error says what and where.\n");
+        "random one, so that a run can be repeated bit for bit. With a known seed, "
+        "strangers can choose keys that collide.\n"
+        ".SH EXIT STATUS\n0 on success (for \\fBseen has\\fR and \\fBseen rm\\fR: "
+        "something was found), 1 if nothing was found, 2 on failure; then one line on "
+        "standard error says what failed and where.\n");
 }
 
 static int help_main(const kit_command *self, int argc, char **argv)
@@ -108,8 +107,8 @@ static int help_main(const kit_command *self, int argc, char **argv)
         if (strcmp(argv[p.at], commands[i]->name) == 0)
             c = commands[i];
     if (p.at < argc && !c && (!form || form == OPT_MAN))
-        run_other(argv[p.at], (char *[]){"seen", argv[p.at],
-                                         form ? "--help-man" : "--help", NULL});
+        run_other(argv[p.at],
+                  (char *[]){"seen", argv[p.at], form ? "--help-man" : "--help", NULL});
     if (p.at < argc && !c)
         kit_die("no command '%s' (try 'seen --help')", argv[p.at]);
     char program[64];
@@ -134,11 +133,11 @@ static int help_main(const kit_command *self, int argc, char **argv)
 
 const kit_command cmd_help = {
     .name = "help",
-    .summary = "tell about a command",
+    .summary = "show the help of a command",
     .usage = "[OPTION] [COMMAND]",
     .about = "Prints the help of COMMAND, or the list of commands.",
     .options = options,
-    .examples = "# All about one command\n$ seen help uniq\n"
+    .examples = "# Everything about one command\n$ seen help uniq\n"
                 "# Completion in this shell\n$ eval \"$(seen help --bash)\"\n",
     .run = help_main,
 };

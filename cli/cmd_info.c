@@ -1,4 +1,4 @@
-/* cmd_info.c - `seen info` and `seen verify`: what a filter says of itself. */
+/* cmd_info.c - `seen info` and `seen verify`: shows and checks a filter. */
 #include "commands.h"
 #include "format.h"
 #include "json.h"
@@ -15,14 +15,15 @@
 enum { OPT_JSON = 300 };
 
 static const kit_option info_options[] = {
-    {OPT_JSON, "json", NULL, "As JSON: an object, or an array of them for several."},
+    {OPT_JSON, "json", NULL,
+     "Print JSON: an object, or an array of them for several filters."},
     OPTION_FORMAT,
     {0},
 };
 
 static const kit_option no_options[] = {{0}};
 
-/* How full it is: a bar of forty places with the best fill marked. */
+/* How full it is: a bar of forty characters with the best fill marked. */
 static void picture(const seen_stats *st)
 {
     char bar[41];
@@ -34,13 +35,13 @@ static void picture(const seen_stats *st)
         bar[20] = '|';
     bar[40] = 0;
     if (st->kind == SEEN_RIBBON)
-        return; /* its bits are the solution of equations, half of them set */
+        return; /* its bits solve equations: half of them are always set */
     printf("  fill       [%s] %.1f%%%s\n", bar, 100 * st->fill,
            set ? "" : ", best at 50%");
 }
 
-/* Another system's filter: how it calls itself, and what can be done with it here. */
-static void tell_foreign(const char *name, const seen_filter *f,
+/* Another system's filter: what it is, and what can be done with it here. */
+static void show_foreign(const char *name, const seen_filter *f,
                          const seen_format *format)
 {
     seen_stats st;
@@ -55,10 +56,10 @@ static void tell_foreign(const char *name, const seen_filter *f,
            format->can & SEEN_FORMAT_WRITE ? ", write back" : "");
 }
 
-static void tell(const char *name, const seen_filter *f)
+static void show(const char *name, const seen_filter *f)
 {
     if (seen_format_of(f)) {
-        tell_foreign(name, f, seen_format_of(f));
+        show_foreign(name, f, seen_format_of(f));
         return;
     }
     seen_stats st;
@@ -88,10 +89,10 @@ static void tell(const char *name, const seen_filter *f)
         printf(", at most %g promised", st.error_wanted);
     printf("\n");
     if (st.kind == SEEN_SET)
-        printf("             chance of any wrong answer while it was filled: %.2g\n",
+        printf("             chance that any key was lost while it was filled: %.2g\n",
                st.lost_expected);
     else if (st.lost_expected > 0)
-        printf("  lost       %.*g keys expected to have been taken for old ones\n",
+        printf("  lost       %.*g new keys expected to have been taken for old ones\n",
                st.lost_expected < 10 ? 2 : 6,
                st.lost_expected < 10 ? st.lost_expected
                                      : floor(st.lost_expected + 0.5));
@@ -99,10 +100,10 @@ static void tell(const char *name, const seen_filter *f)
            can & SEEN_CAN_REMOVE ? ", remove" : "",
            can & SEEN_CAN_MERGE ? ", merge" : "",
            can & SEEN_CAN_GROW && !(st.flags & SEEN_FIXED) ? ", grow" : "",
-           st.dirty ? " (dirty: not closed properly after the last write)" : "");
+           st.dirty ? " (dirty: being written, or not closed after writing)" : "");
 }
 
-static void tell_json(kit_json *j, const char *name, const seen_filter *f)
+static void show_json(kit_json *j, const char *name, const seen_filter *f)
 {
     seen_stats st;
     seen_get_stats(f, &st);
@@ -138,23 +139,24 @@ static int info_main(const kit_command *self, int argc, char **argv)
         json |= !format_option(&p, o) && o == OPT_JSON;
     if (p.at == argc)
         kit_usage(&p, "which FILTER?");
-    /* All are opened before the first is told: JSON that breaks off helps nobody. */
+    /* All are opened before the first is shown: JSON that breaks off is useless. */
     int n = argc - p.at;
     named_filter **s = kit_alloc((size_t)n * sizeof *s);
     for (int i = 0; i < n; i++) {
         s[i] = named_open(argv[p.at + i], NAMED_ASK);
-        if (!s[i]->filter && (json || !s[i]->ops->tell))
-            kit_die("%s: nothing is known about a %s", s[i]->name, s[i]->ops->kind);
+        if (!s[i]->filter && (json || !s[i]->ops->show))
+            kit_die("%s: a %s filter cannot be described as JSON", s[i]->name,
+                    s[i]->ops->kind);
     }
     if (json && n > 1)
         kit_json_open(&j, NULL, '[');
     for (int i = 0; i < n; i++) {
         if (!s[i]->filter)
-            s[i]->ops->tell(s[i]);
+            s[i]->ops->show(s[i]);
         else if (json)
-            tell_json(&j, s[i]->name, s[i]->filter);
+            show_json(&j, s[i]->name, s[i]->filter);
         else
-            tell(s[i]->name, s[i]->filter);
+            show(s[i]->name, s[i]->filter);
         named_close(s[i]);
     }
     if (json && n > 1)
@@ -174,7 +176,7 @@ static int verify_main(const kit_command *self, int argc, char **argv)
     for (int i = p.at; i < argc; i++) {
         if (remote_is_url(argv[i])) { /* a server's: whether all pieces are there */
             named_filter *s = named_open(argv[i], NAMED_ASK);
-            s->ops->tell(s);
+            s->ops->show(s);
             named_close(s);
             continue;
         }
@@ -187,9 +189,8 @@ static int verify_main(const kit_command *self, int argc, char **argv)
             seen_free(f);
         }
         if (rc == 0 && st.dirty) {
-            /* What is being written in place has checksums of the last flush. */
-            printf("%s: cannot be told: open for writing, or not closed properly\n",
-                   argv[i]);
+            /* A file that is being written has the checksums of its last flush. */
+            printf("%s: unknown: it is open for writing, or was not closed\n", argv[i]);
             status = status ? status : 1;
             continue;
         }
@@ -208,12 +209,11 @@ static int verify_main(const kit_command *self, int argc, char **argv)
 
 const kit_command cmd_info = {
     .name = "info",
-    .summary = "tell what a filter is and how full",
+    .summary = "show what a filter is and how full it is",
     .usage = "[OPTION]... FILTER...",
     .about =
-        "Tells kind, keys, memory, fill and the error of the moment of each FILTER. "
-        "The numbers are taken from the bits themselves (from a sample, if there "
-        "are many).",
+        "Shows kind, keys, memory, fill and present error of each FILTER, computed "
+        "from the bits themselves (from a sample of them in large filters).",
     .options = info_options,
     .examples = "# For people\n$ seen info visited.seen\n"
                 "# For programs\n$ seen info --json visited.seen\n",
@@ -225,14 +225,12 @@ const kit_command cmd_verify = {
     .summary = "check a filter's checksums",
     .usage = "FILTER...",
     .about =
-        "Reads each FILTER completely and compares it with the checksums in it. Of "
-        "one in Redis, redis://host:port/name, it tells whether every piece is "
-        "there.",
+        "Reads each FILTER completely and compares it with the checksums in it. For "
+        "one in Redis, redis://host:port/name, says whether every piece is there.",
     .options = no_options,
     .status =
-        "0 if all are good, 1 if for one nothing vouches because it was opened for "
-        "writing in place and not closed yet, 2 if one is damaged or cannot be "
-        "read.",
+        "0 if all are good, 1 if one cannot be checked because it is open for writing "
+        "or was not closed, 2 if one is damaged or cannot be read.",
     .examples = "# After a copy\n$ seen verify visited.seen\n",
     .run = verify_main,
 };

@@ -1,4 +1,4 @@
-/* cmd_merge.c - `seen merge`: the union of filters. */
+/* cmd_merge.c - `seen merge`: writes the union of filters. */
 #include "commands.h"
 #include "format.h"
 #include "say.h"

@@ -1,4 +1,4 @@
-/* cmd_new.c - `seen new`: an empty filter, made to measure. */
+/* cmd_new.c - `seen new`: makes an empty filter to measure. */
 #include "commands.h"
 #include "format.h"
 #include "say.h"
@@ -20,9 +20,8 @@ static const kit_option options[] = {
     {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
     {OPT_KIND, "kind", "KIND",
      "Use this kind of filter instead of the best one: classic, blocked, split, set, "
-     "cuckoo; "
-     "'seen plan' compares them. Or another system's format, NAME[:PARAM=VALUE,...] of "
-     "'seen formats'; then -m M is its number of bits."},
+     "cuckoo; 'seen plan' compares them. Or another system's format, "
+     "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits."},
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
@@ -30,12 +29,11 @@ static const kit_option options[] = {
     {'r', "removable", NULL, "Only kinds that can remove keys."},
     {OPT_SEED, "seed", "N",
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
-     "their seeds agree. With a known seed strangers can choose keys that collide."},
-    {'f', "force", NULL, "Replace FILTER if it is there."},
+     "their seeds agree. With a known seed, strangers can choose keys that collide."},
+    {'f', "force", NULL, "Replace FILTER if it exists."},
     {OPT_REDIS, "redis", "URL",
-     "Make it in Redis or Valkey, redis://host:port/name, for -n keys (a million if "
-     "not "
-     "given) and -e; many machines may use it at once. It does not grow."},
+     "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; many "
+     "machines may use it at once. It does not grow."},
     OPTION_REDIS_MODULE,
     {0},
 };
@@ -99,7 +97,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
         }
     }
     if (p.at + !name != argc)
-        kit_usage(&p, "one FILTER to make, please");
+        kit_usage(&p, "give one FILTER to make");
     name = name ? name : argv[p.at];
     if (remote_is_url(name)) {
         if (spec.bits || spec.probes || spec.flags || z.memory || z.kind ||
@@ -139,12 +137,11 @@ const kit_command cmd_new = {
     .summary = "make an empty filter",
     .usage = "[OPTION]... FILTER\n[OPTION]... --redis URL",
     .about =
-        "Makes the file FILTER: an empty filter for -n keys with error -e (0.01 if not "
-        "given), or for -n keys in -m memory. The kind that suits is chosen. Without "
-        "-n "
-        "it starts small and grows.",
+        "Makes the file FILTER: an empty filter for -n keys with error -e [0.01], or "
+        "for -n keys in -m memory. seen chooses the kind that suits. Without -n the "
+        "filter starts small and grows.",
     .options = options,
-    .examples = "# For a million keys, one error in a thousand\n"
+    .examples = "# For a million keys, one false positive in a thousand\n"
                 "$ seen new -n 1M -e 0.001 new.seen\n"
                 "# The best for ten million keys in 16 MB\n"
                 "$ seen new -n 10M -m 16M big.seen\n"

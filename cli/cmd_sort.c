@@ -1,8 +1,8 @@
 /* cmd_sort.c - `seen sort`: distinct integers of a bounded range, by one bit each.
  *
- * Sorting without comparing: each integer sets its bit, and the set bits are read in
- * order. 100 million integers below a billion take 125 MB and one pass. Memory is
- * touched only where integers are, so a wide range costs nothing by itself. */
+ * Sorting without comparing: each integer sets its bit, and the bits are read in order.
+ * 100 million integers below a billion take 125 MB and one pass. Memory is touched only
+ * where there are integers, so a wide range costs nothing by itself. */
 #include "commands.h"
 #include "uniq/emit.h"
 #include "progress.h"
@@ -18,25 +18,25 @@ enum { OPT_RANGE = 300, OPT_COUNT, TOLD = 5 };
 static const kit_option options[] = {
     {'r', "reverse", NULL, "Largest first."},
     {OPT_RANGE, "range", "A..B",
-     "Integers from A to B, which may be negative; 0..4294967295 if not given. One bit "
-     "for each in the range is the most memory it takes."},
+     "Integers from A to B, which may be negative [0..4294967295]. It takes at most one "
+     "bit for each integer in the range."},
     {'c', "count", NULL, "Print only how many distinct integers there are."},
     {'k', "key", "N", "The integer is field N."},
     {'t', "separator", "CHAR", "Fields are separated by CHAR instead of by blanks."},
-    {'z', "zero-terminated", NULL, "Lines end in NUL, not in newline."},
-    {'o', "output", "FILE", "Write to FILE, which is replaced when all is done."},
+    {'z', "zero-terminated", NULL, "Lines end in NUL instead of newline."},
+    {'o', "output", "FILE", "Write to FILE, which is replaced at the end."},
     THREAD_OPTION,
-    {'q', "quiet", NULL, "No progress on a terminal."},
+    {'q', "quiet", NULL, "Show no progress on a terminal."},
     {0},
 };
 
 typedef enum parsed {
     NO_INTEGER,
-    BEYOND, /* an integer, but not of 64 bits */
+    BEYOND, /* an integer, but not one of 64 bits */
     INTEGER
 } parsed;
 
-/* Parses the whole of [P, P+LEN): an optional sign and digits, blanks around. */
+/* Parses all of [P, P+LEN): an optional sign and digits, with blanks around them. */
 static parsed parse_integer(const char *p, size_t len, int64_t *out)
 {
     const char *end = p + len;
@@ -66,7 +66,7 @@ static parsed parse_integer(const char *p, size_t len, int64_t *out)
         int d = *p - '0';
         if (d < 0 || d > 9)
             return NO_INTEGER;
-        /* Downward, where there is room for one more. */
+        /* Downward: there is one more negative integer than positive ones. */
         fits = fits && !__builtin_mul_overflow(x, 10, &x) &&
                !__builtin_sub_overflow(x, d, &x);
     }
@@ -88,12 +88,12 @@ typedef struct job {
     int64_t from, to;
     bool reverse, count, quiet;
     uint64_t bad;
-    uint64_t low, high; /* of the bits set: the rest was never touched */
+    uint64_t low, high; /* of the bits set; the others were never touched */
     seen_bitmap *bits;
     char *const *files;
 } job;
 
-/* Tells of a line that cannot be sorted: the first few, then only counted. */
+/* Reports a line that cannot be sorted; after the first few only counts them. */
 static void complain(job *j, const batch *b, size_t i, uint64_t line, bool range)
 {
     const char *file = j->files[b->block.file];
@@ -116,7 +116,7 @@ static void complain(job *j, const batch *b, size_t i, uint64_t line, bool range
                  k.len > 40 ? "..." : "");
 }
 
-static void take(job *j, feed *f)
+static void read_integers(job *j, feed *f)
 {
     uint64_t at[512], line = 0, lines = 0;
     size_t file = 0, m = 0;
@@ -143,12 +143,7 @@ static void take(job *j, feed *f)
             }
         }
         lines += b->n;
-        if (kit_progress_due())
-            kit_progress_show(
-                &(kit_progress){.taken = kit_lines_taken(feed_lines(f)),
-                                .total = kit_lines_total(feed_lines(f)),
-                                .lines = lines,
-                                .memory = seen_bitmap_bound(j->bits) / 8});
+        feed_progress(f, lines, 0, seen_bitmap_bound(j->bits) / 8);
     }
     seen_bitmap_set_many(j->bits, at, m, NULL);
 }
@@ -264,12 +259,11 @@ static int sort_main(const kit_command *self, int argc, char **argv)
     emitter out = emit_open(out_name, j.keys.term);
     feed *f = feed_open(&spec);
     kit_progress_start(j.quiet);
-    take(&j, f);
+    read_integers(&j, f);
     kit_progress_end();
     feed_close(f);
     if (j.bad > TOLD)
-        kit_warn("%" PRIu64 " more lines that are no integers in the range",
-                 j.bad - TOLD);
+        kit_warn("%" PRIu64 " more lines are not integers in the range", j.bad - TOLD);
     print(&j, &out);
     emit_finish(&out, false);
     if (!j.bad || !out_name)
@@ -285,9 +279,9 @@ const kit_command cmd_sort = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints the distinct integers of the FILEs, or of standard input, one a line, "
-        "in order. A line that is no integer of the range is told with its number, "
-        "and the status is then 2; the others are printed nevertheless, except to -o "
-        "FILE, which stays as it was.",
+        "in order. A line that is not an integer in the range is reported with its "
+        "number, and the status is then 2; the others are printed nevertheless, except "
+        "to -o FILE, which stays as it was.",
     .options = options,
     .examples = "# Telephone numbers\n"
                 "$ seen sort numbers.txt\n"

@@ -17,6 +17,6 @@ extern const kit_command *const commands[];
 void overview(FILE *to);
 
 /* Becomes the program seen-WORD, beside this one or in PATH: `seen crawl`. ARGV[1] is
- * WORD, its arguments follow. Returns if there is none. */
+ * WORD, its arguments follow. Returns if there is no such program. */
 void run_other(const char *word, char **argv);
 #endif

@@ -1,4 +1,4 @@
-/* format.c - --format NAME[:PARAM=VALUE,...], and files of other systems. */
+/* format.c - reads --format NAME[:PARAM=VALUE,...], and opens and saves such files. */
 #include "format.h"
 #include "output.h"
 #include "say.h"
@@ -53,7 +53,7 @@ static bool seed_list(const char *text, format_spec *out)
     return *end == 0;
 }
 
-static bool take(format_spec *s, const char *name, const char *value)
+static bool set_parameter(format_spec *s, const char *name, const char *value)
 {
     seen_params *p = &s->params;
     uint64_t m;
@@ -136,7 +136,7 @@ const char *format_parse(const char *text, format_spec *out)
         char *value = strchr(word, '=');
         if (value)
             *value++ = 0;
-        if (*word && !(value ? take(out, word, value) : flag(out, word))) {
+        if (*word && !(value ? set_parameter(out, word, value) : flag(out, word))) {
             snprintf(why, sizeof why, "parameter '%.40s%s%.40s' is not understood",
                      word, value ? "=" : "", value ? value : "");
             bad = why;
@@ -165,7 +165,7 @@ bool format_is_chosen(void)
 /* ---- files ---------------------------------------------------------------------- */
 
 /* DCSO's command compresses whole filters. Other compressed files are lists of keys,
- * which must not be unpacked just to see that: the first bytes decide. */
+ * which must not be unpacked just to find that out: the first bytes decide. */
 static bool gzip_starts(const char *name, const uint8_t *want, size_t n)
 {
     uint8_t head[8];

@@ -1,7 +1,7 @@
 /* format.h - other systems' filters on the command line: --format, and opening them.
  *
- * One word says it all, NAME[:PARAM=VALUE,...], such as fnv-split:m=1000,k=5: the
- * commands that take a filter need no options of their own for each format. */
+ * One word says everything, NAME[:PARAM=VALUE,...], such as fnv-split:m=1000,k=5, so
+ * commands need no options of their own for each format. */
 #ifndef CLI_FORMAT_H
 #define CLI_FORMAT_H
 
@@ -14,9 +14,9 @@ enum { OPT_FORMAT = 0x430 };
 #define OPTION_FORMAT                                                                  \
     {                                                                                  \
         OPT_FORMAT, "format", "NAME[:PARAM=VALUE,...]",                                \
-            "FILTER is another system's, with what its bytes do not tell: 'seen "      \
-            "formats' lists "                                                          \
-            "names and parameters. Not needed where the bytes tell all."               \
+            "FILTER is another system's, with what its bytes do not say: 'seen "       \
+            "formats' lists names and parameters. Not needed where the bytes say "     \
+            "everything."                                                              \
     }
 
 typedef struct format_spec {
@@ -26,17 +26,17 @@ typedef struct format_spec {
     char type[32], column[256];
 } format_spec;
 
-/* Takes --format; returns whether KEY was it. What is set holds for every filter that
- * this run opens. */
+/* Takes --format; returns whether KEY was it. It applies to every filter that this run
+ * opens. */
 bool format_option(const kit_parse *p, int key);
 
-/* Reads NAME[:PARAM=VALUE,...]; NULL, or what is wrong with it. */
+/* Reads NAME[:PARAM=VALUE,...]; returns NULL, or what is wrong with it. */
 const char *format_parse(const char *text, format_spec *out);
 
 /* Whether --format was given. */
 bool format_is_chosen(void);
 
-/* An opener for named_filter.c; what begins like a native filter is left to that one. */
+/* An opener for named_filter.c; leaves native filters to their own opener. */
 int format_open(const char *name, unsigned how, named_filter *s);
 
 /* seen_open for native files, seen_open_foreign for others. */

@@ -1,4 +1,4 @@
-/* main.c - the `seen` command: finds the subcommand and lets it run.
+/* main.c - the `seen` command: finds the subcommand and runs it.
  *
  * A new subcommand is a file cmd_NAME.c with a kit_command, one name in commands.h and
  * one line in the table below; help, man page and completions follow from its table. */
@@ -45,13 +45,14 @@ void overview(FILE *to)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "  %-10s %s\n", "crawl",
             "fetch pages, each once (the program seen-crawl)");
-    fprintf(to, "\n'seen COMMAND --help' tells more; 'seen --version' the version.\n"
-                "The one to begin with: seen uniq FILE\n");
+    fprintf(to,
+            "\n'seen COMMAND --help' says more; 'seen --version' names the version.\n"
+            "Start with: seen uniq FILE\n");
 }
 
 /* Descriptors 0 to 2 must be open, or the next file opened would become one of them
- * and get messages or data meant for another. What stands in for a closed one refuses
- * to be used. */
+ * and get messages or data meant for another. A closed one is replaced by a descriptor
+ * that cannot be used. */
 static void open_standard(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -1,8 +1,8 @@
 /* named_filter.h - a filter by its name: the one place that knows what names can mean.
  *
- * A name is a file: a native filter or another system's. Other formats and places are
- * learned here, once, for all commands: named_open tries each opener in turn. A store
- * that is no filter of the library (a server) brings its own named_ops. */
+ * A name is a file, a native filter or another system's, or the URL of a filter in a
+ * server. named_open tries each opener in turn, for all commands. A filter that is not
+ * one of the library's (in a server) brings its own named_ops. */
 #ifndef CLI_NAMED_FILTER_H
 #define CLI_NAMED_FILTER_H
 
@@ -16,7 +16,7 @@ typedef struct named_filter named_filter;
 
 typedef struct named_ops {
     const char *kind;
-    /* As seen_add_many and seen_has_many; false: told by kit_warn already. */
+    /* As seen_add_many and seen_has_many; false: reported by kit_warn already. */
     bool (*add)(named_filter *s, const seen_key *keys, size_t n, bool *dup);
     bool (*has)(named_filter *s, const seen_key *keys, size_t n, bool *found);
     bool (*remove)(named_filter *s, const seen_key *keys, size_t n,
@@ -25,7 +25,7 @@ typedef struct named_ops {
     double (*lost)(named_filter *s); /* expected so far */
     bool (*save)(named_filter *s);
     void (*close)(named_filter *s);
-    void (*tell)(named_filter *s); /* for 'seen info', on standard output; or NULL */
+    void (*show)(named_filter *s); /* for 'seen info', on standard output; or NULL */
 } named_ops;
 
 struct named_filter {
@@ -35,7 +35,7 @@ struct named_filter {
     void *ctx;            /* of ops */
     bool hashes;          /* takes seen_add_hashes with FILTER's seed */
     int lock;             /* descriptor that holds the lock; -1 */
-    bool made;            /* the file was not there before */
+    bool made;            /* the file did not exist before */
     bool changes;         /* opened to be changed */
     bool gzip;            /* another system's filter, compressed as a whole */
 };
@@ -47,11 +47,11 @@ enum {
                         * s->filter is NULL until the caller makes one */
 };
 
-/* Opens NAME, or tells why not and ends the program with status 2. */
+/* Opens NAME, or reports why not and ends the program with status 2. */
 named_filter *named_open(const char *name, unsigned how);
 
-/* The same for several, of which NAME may also be a list of keys: NULL if it is
- * readable but no filter at all. */
+/* The same where NAME may also be a list of lines: NULL if it can be read but is not a
+ * filter at all. */
 named_filter *named_open_if_filter(const char *name);
 
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
@@ -75,6 +75,6 @@ void named_check_place(const char *name);
 /* The same for a file that is to be made; one that exists is refused unless FORCE. */
 void named_check_new(const char *name, bool force);
 
-/* Tells the library's last complaint about NAME and ends the program. */
+/* Reports the library's last failure, with NAME, and ends the program. */
 void named_die(const char *name, int code) __attribute__((noreturn));
 #endif

@@ -1,7 +1,7 @@
 /* plot.c - error against memory and against the number of keys, as SVG.
  *
- * One scale of error for both charts, logarithmic; the least that is possible in grey.
- * Every curve is what seen_solve says, so the picture is of the filters as made. */
+ * Both charts have one logarithmic scale of error; the theoretical minimum is grey.
+ * Every curve comes from seen_solve, so it shows the filters as they would be made. */
 #include "plot.h"
 #include "output.h"
 #include "say.h"
@@ -18,7 +18,7 @@ static const struct {
     seen_kind kind;
     const char *colour;
 } lines[] = {
-    {SEEN_CLASSIC, "#0072b2"}, {SEEN_BLOCKED, "#d55e00"},   {SEEN_SPLIT, "#009e73"},
+    {SEEN_CLASSIC, "#0072b2"}, {SEEN_BLOCKED, "#d55e00"}, {SEEN_SPLIT, "#009e73"},
     {SEEN_CUCKOO, "#cc79a7"},  {SEEN_RIBBON, "#e69f00"},
 };
 

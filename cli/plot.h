@@ -1,4 +1,4 @@
-/* plot.h - pictures of sizes. */
+/* plot.h - draws sizes and errors as charts. */
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 

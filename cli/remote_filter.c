@@ -1,4 +1,4 @@
-/* remote_filter.c - filters in Redis and Valkey by their URL, as stores of the command.
+/* remote_filter.c - lets the commands use filters in Redis and Valkey by their URL.
  *
  * Without hiredis at build time it only says so. */
 #include "remote_filter.h"
@@ -79,7 +79,7 @@ static void close_remote(named_filter *s)
     seen_remote_close(s->ctx);
 }
 
-static void tell(named_filter *s)
+static void show(named_filter *s)
 {
     seen_remote_stats st;
     double fill, error;
@@ -105,7 +105,7 @@ static const named_ops ops = {.kind = "redis",
                               .lost = lost,
                               .save = save,
                               .close = close_remote,
-                              .tell = tell};
+                              .show = show};
 
 int remote_open(const char *name, unsigned how, named_filter *s)
 {
@@ -133,7 +133,7 @@ void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
     int rc = seen_remote_open(url, &ask, &r);
     if (rc == SEEN_OK) {
         if (!force)
-            kit_die("%s: is there already (-f replaces it)", url);
+            kit_die("%s: exists already (-f replaces it)", url);
         if (seen_remote_remove(r) != SEEN_OK)
             kit_die("%s", seen_remote_reason());
         seen_remote_close(r);

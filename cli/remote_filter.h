@@ -1,4 +1,4 @@
-/* remote_filter.h - a filter that many machines share, by its URL. */
+/* remote_filter.h - a filter in Redis or Valkey, which many machines share. */
 #ifndef CLI_REMOTE_FILTER_H
 #define CLI_REMOTE_FILTER_H
 
@@ -10,13 +10,12 @@ enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
     {                                                                                  \
         OPT_REDIS, "redis", "URL",                                                     \
             what " in Redis or Valkey, redis://host:port/name, which many machines "   \
-                 "may use at "                                                         \
-                 "once; 'seen new --redis URL' makes it."                              \
+                 "may use at once; 'seen new --redis URL' makes it."                   \
     }
 #define OPTION_REDIS_MODULE                                                            \
     {                                                                                  \
         OPT_REDIS_MODULE, "redis-module", NULL,                                        \
-            "With --redis: let the BF commands of a module on the server do the work." \
+            "With --redis: use the BF commands of a module on the server."             \
     }
 
 /* Takes --redis (into *NAME) and --redis-module; returns whether KEY was one of them.
@@ -25,11 +24,11 @@ bool remote_option(int key, const char *arg, const char **name);
 
 bool remote_is_url(const char *name);
 
-/* The opener for named_filter.c: SEEN_EFORMAT if NAME is no URL; ends the program if it cannot
- * be opened. */
+/* The opener for named_filter.c: SEEN_EFORMAT if NAME is not a URL; ends the program if
+ * the filter cannot be opened. */
 int remote_open(const char *name, unsigned how, named_filter *s);
 
-/* Makes a filter there, or ends the program. */
+/* Makes a filter on the server, or reports why not and ends the program. */
 void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
                  bool force);
 #endif

@@ -1,4 +1,4 @@
-/* sizing.c - options of size. */
+/* sizing.c - reads the options of size, and makes filters from them. */
 #include "sizing.h"
 #include "say.h"
 #include "seed.h"

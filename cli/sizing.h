@@ -1,5 +1,5 @@
 /* sizing.h - how many keys, how sure, how much memory: options that several commands
- * share, and the specification they make. */
+ * share. */
 #ifndef CLI_SIZING_H
 #define CLI_SIZING_H
 

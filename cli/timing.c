@@ -1,4 +1,4 @@
-/* timing.c - makes a filter, asks it, and looks at the clock. */
+/* timing.c - makes a filter and measures lookups in it. */
 #include "timing.h"
 #include "say.h"
 

@@ -1,11 +1,11 @@
-/* timing.h - how long a lookup takes on this machine: measured, not looked up. */
+/* timing.h - how long a lookup takes on this machine: measured, not estimated. */
 #ifndef CLI_TIMING_H
 #define CLI_TIMING_H
 
 #include "seen.h"
 
-/* More keys than this are not put in; from some ten times as many on, memory is slower
- * than what is told. */
+/* No more keys than this are added; with some ten times as many, memory is slower than
+ * measured. */
 #define TIMING_KEYS 2000000
 
 /* ns a lookup in batches, half of the keys present, in a filter of the kind and error

@@ -1,4 +1,4 @@
-/* human_numbers.c - numbers as people write them, and back. */
+/* human_numbers.c - "64M", "2e7", "0.1%" to numbers, and numbers to "13,997,237". */
 #include "human_numbers.h"
 
 #include <ctype.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number at the front of S; the unit begins at *REST. Plain decimal only: the
- * C library would also take "inf" and hexadecimal. */
+/* The number at the front of S; the unit begins at *REST. Decimal only: the C library
+ * would also accept "inf" and hexadecimal. */
 static bool number(const char *s, double *out, const char **rest)
 {
     if (!isdigit((unsigned char)*s) && *s != '.')

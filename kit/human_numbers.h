@@ -1,4 +1,4 @@
-/* human_numbers.h - numbers as people write them, and back. */
+/* human_numbers.h - reads numbers as people write them, and writes them so. */
 #ifndef KIT_HUMAN_NUMBERS_H
 #define KIT_HUMAN_NUMBERS_H
 

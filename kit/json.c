@@ -1,11 +1,11 @@
-/* json.c - writes JSON. */
+/* json.c - writes JSON, whatever bytes the strings hold. */
 #include "json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* The length of the well-formed UTF-8 character at P, 0 if there is none. */
+/* The length of the well-formed UTF-8 character at P; 0 if it is not one. */
 static size_t utf8(const unsigned char *p, size_t len)
 {
     size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
@@ -16,7 +16,7 @@ static size_t utf8(const unsigned char *p, size_t len)
             return 0;
     if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
         (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-        return 0; /* longer than need be, a surrogate, or beyond U+10FFFF */
+        return 0; /* overlong, a surrogate, or beyond U+10FFFF */
     return n;
 }
 

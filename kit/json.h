@@ -1,5 +1,5 @@
-/* json.h - writes JSON: one object or array after the other, commas in the right
- * places, strings escaped (bytes that are not UTF-8 as U+FFFD), no NaN. */
+/* json.h - writes JSON: objects and arrays with commas in the right places, strings
+ * escaped (bytes that are not UTF-8 become U+FFFD), NaN and infinity as null. */
 #ifndef KIT_JSON_H
 #define KIT_JSON_H
 
@@ -11,10 +11,10 @@
 typedef struct kit_json {
     FILE *to;
     unsigned depth;
-    bool more[32]; /* at each depth: something stands before */
+    bool more[32]; /* at each depth: whether a member came before */
 } kit_json;
 
-/* NAME is the member's name inside an object, NULL inside an array or outside. */
+/* NAME is the member's name inside an object; NULL inside an array or at the top. */
 void kit_json_open(kit_json *j, const char *name, char bracket); /* '{' or '[' */
 void kit_json_close(kit_json *j, char bracket);                  /* '}' or ']' */
 void kit_json_text(kit_json *j, const char *name, const char *s);

@@ -1,4 +1,4 @@
-/* lines.c - files and pipes as blocks of whole lines. */
+/* lines.c - reads blocks and carries the beginning of a line over to the next. */
 #include "lines.h"
 #include "say.h"
 #include "source.h"
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAD = 64 };                       /* kit_cut may read that far beyond */
-static const size_t csv_most = 16 << 20; /* a quoted record larger than that is open */
+enum { PAD = 64 };                       /* how far kit_cut may read beyond the end */
+static const size_t csv_most = 16 << 20; /* a larger quoted record was never closed */
 
 struct kit_lines {
     char *const *files;
@@ -23,10 +23,10 @@ struct kit_lines {
     kit_source *source;
     bool raw;
     const uint64_t *most;
-    char *carry; /* the beginning of a line whose end is still to come */
+    char *carry; /* the beginning of a line whose end has not been read */
     size_t carried, carry_room;
     uint64_t offset;
-    _Atomic uint64_t taken; /* of the files before, plus the present one */
+    _Atomic uint64_t taken; /* of the files before and of this one */
     uint64_t before, total;
     char error[512];
 };
@@ -122,23 +122,23 @@ static int make_room(kit_lines *r, kit_block *b, size_t room)
 {
     if (b->room >= room)
         return 0;
-    static size_t
-        most; /* the system would give more than there is, and kill us later */
+    /* The system would grant more than it has, and kill us later. */
+    static size_t most;
     if (!most)
         most = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
     if (room > most && room > 2 * KIT_BLOCK)
         return fail(r, "a line is longer than half of the machine's memory");
     char *p = realloc(b->data, room + PAD);
     if (!p)
-        return fail(r, "a line is too long for the memory there is");
+        return fail(r, "out of memory for a long line");
     memset(p + b->len, 0, room + PAD - b->len);
     b->data = p;
     b->room = room;
     return 0;
 }
 
-/* Where the last whole line (or record) of [0, LEN) ends; 0 if none does. FROM is
- * how far an earlier look came without finding any. */
+/* Where the last whole line (or record) of [0, LEN) ends; 0 if none does. No line ends
+ * before FROM. */
 static size_t last_end(const kit_lines *r, const kit_block *b, size_t from)
 {
     if (!r->csv) {
@@ -199,7 +199,7 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             looked = b->len;
         }
         b->packed = kit_source_packed(r->source);
-        if (got == 0) { /* the file ended: what is carried is its last line */
+        if (got == 0) { /* the file ended: what was carried over is its last line */
             r->before += kit_source_taken(r->source);
             kit_source_close(r->source);
             r->source = NULL;
@@ -208,7 +208,7 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             if (!b->len)
                 continue;
             b->open_end = true;
-            if (kit_stopped) /* cut off in the middle of a line: it was not read */
+            if (kit_stopped) /* in the middle of a line, which does not count */
                 return 0;
         } else {
             r->carried = b->len - ends;

@@ -1,9 +1,9 @@
 /* lines.h - files and pipes as blocks of whole lines.
  *
- * A block is as much as one read gave, cut back to the last whole line; the rest
- * opens the next block. So nothing waits for a full buffer, and no line is copied
- * but the one that crosses two blocks. Lines may have any length: a block grows
- * until its line ends. */
+ * A block is what one read returned, cut back to the last whole line; the rest opens
+ * the next block. So nothing waits for a full buffer, and only the line that crosses
+ * two blocks is copied. Lines may have any length: a block grows until its line ends.
+ */
 #ifndef KIT_LINES_H
 #define KIT_LINES_H
 
@@ -19,44 +19,44 @@ typedef struct kit_block {
     uint64_t offset; /* of data[0] among the unpacked bytes of all files */
     size_t file;     /* which file */
     bool open_end;   /* the last line has no terminator: the file ended */
-    bool packed;     /* the file is packed */
+    bool packed;     /* the file is compressed */
 } kit_block;
 
 typedef struct kit_lines kit_lines;
 
 enum { KIT_BLOCK = 256 << 10 };
 
-/* Reads the N FILES one after the other ("-" is standard input), with lines ending in
- * TERM. The array must stay. */
+/* Reads the N FILES one after the other ("-" is standard input). TERM ends a line. The
+ * array must stay. */
 kit_lines *kit_lines_new(char *const *files, size_t n, int term);
 void kit_lines_free(kit_lines *r);
 
-/* Lines are CSV records: a terminator inside quotes does not end them. */
+/* Makes lines CSV records: a terminator inside quotes does not end them. */
 void kit_lines_csv(kit_lines *r, char separator);
 
 /* No unpacking: files are read as they are; of file i at most the first MOST[i] bytes,
  * if MOST is not NULL. The array must stay. */
 void kit_lines_raw(kit_lines *r, const uint64_t *most);
 
-/* Fills B with the next whole lines: 1, or 0 at the end, or -1; then
- * kit_lines_error names the file and what is wrong. B's memory is kept and grown;
+/* Fills B with the next whole lines: returns 1, 0 at the end, or -1; then
+ * kit_lines_error names the file and says what is wrong. B's memory is kept and grown:
  * start with a zero kit_block, finish with kit_block_free. */
 int kit_lines_next(kit_lines *r, kit_block *b);
 void kit_block_free(kit_block *b);
 const char *kit_lines_error(const kit_lines *r);
 
-/* Bytes of the files taken so far, and of all of them if they are regular files
- * (0: unknown). May be asked from another thread. */
+/* Bytes of the files read so far, and of all of them if they are regular files (0:
+ * unknown). May be called from another thread. */
 uint64_t kit_lines_taken(const kit_lines *r);
 uint64_t kit_lines_total(const kit_lines *r);
 
-/* Checks that each of the files is there, readable and no directory; NULL or a
- * message for kit_die, so that a wrong name costs no output. */
+/* Checks that each file exists, is readable and is not a directory. Returns NULL or a
+ * message for kit_die, so that a wrong name is noticed before any output. */
 const char *kit_lines_check(char *const *files, size_t n);
 
-/* Cuts lines out of [*P, END) into OUT, without their terminators, at most MAX, and
- * moves *P behind them. Reads up to 63 bytes beyond END, which blocks allow. The
- * last line may lack its terminator. */
+/* Cuts up to MAX lines out of [*P, END) into OUT, without their terminators, and moves
+ * *P past them. Reads up to 63 bytes beyond END, which blocks allow. The last line may
+ * lack its terminator. */
 size_t kit_cut(const char **p, const char *end, int term, seen_key *out, size_t max);
 
 /* The same for CSV records. */

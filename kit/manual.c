@@ -1,16 +1,16 @@
-/* manual.c - a command's table as help on the terminal and as a man page. */
+/* manual.c - prints a command's table as help on the terminal and as a man page. */
 #include "options.h"
 
 #include <ctype.h>
 #include <string.h>
 
 const char *const kit_usual_status =
-    "0 if all went well, 2 if something failed; then one line on standard error says "
-    "what and where.";
+    "0 on success, 2 on failure; then one line on standard error says what failed and "
+    "where.";
 
 /* Prints TEXT filled to 79 columns with every line indented; COLUMN is where the
- * cursor stands. An empty line separates paragraphs; lines that begin with a space
- * stand as they are. */
+ * cursor is. An empty line separates paragraphs; lines that begin with a space are
+ * printed as they are. */
 static void fill(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {
@@ -82,7 +82,7 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
         }
         fill(to, o->help, 24, at);
     }
-    fprintf(to, "      --help            This text.\n");
+    fprintf(to, "      --help            Print this text.\n");
     if (c->examples) {
         fprintf(to, "\nExamples:\n");
         for (const char *e = c->examples; *e;) {
@@ -98,7 +98,7 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
     fill(to, c->status ? c->status : kit_usual_status, 0, 12);
 }
 
-/* Text for roff: backslashes and leading dots made harmless, hyphens as typed. */
+/* Text for roff: backslashes and leading dots escaped, hyphens as typed. */
 static void roff(FILE *to, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -135,8 +135,9 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
     for (i = 0; page[i] && i < sizeof upper - 1; i++)
         upper[i] = (char)toupper((unsigned char)page[i]);
     upper[i] = 0;
-    fprintf(to,
-            ".\\\" Written by the program itself (--help-man): change its option table.\n");
+    fprintf(
+        to,
+        ".\\\" Written by the program itself (--help-man): change its option table.\n");
     fprintf(to, ".TH %s 1 \"\" seen \"seen\"\n.SH NAME\n", upper);
     roff(to, page, strlen(page));
     fprintf(to, " \\- ");

@@ -21,8 +21,9 @@ struct tables {
 
 static int takes(const kit_option *o)
 {
-    return !o->arg ? no_argument : *o->arg == '[' ? optional_argument
-                                                  : required_argument;
+    return !o->arg          ? no_argument
+           : *o->arg == '[' ? optional_argument
+                            : required_argument;
 }
 
 kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
@@ -82,8 +83,7 @@ static void refuse(const kit_parse *p, int key, const char *word)
     const struct tables *t = p->tables;
     /* getopt leaves a letter in optopt; of a long option it only says where it is. */
     if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
-        kit_usage(p,
-                  key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
+        kit_usage(p, key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
                   optopt);
     if (key == ':')
         kit_usage(p, "option '%s' needs a value", word);

@@ -1,4 +1,4 @@
-/* output.c - where results go. */
+/* output.c - gathers writes; writes files beside their place and renames them. */
 #include "output.h"
 #include "say.h"
 
@@ -17,15 +17,15 @@ enum { GATHER = 64 << 10 };
 struct kit_output {
     int fd;
     int error;     /* errno of the first failure */
-    char *path;    /* where it shall be; NULL for standard output */
-    char *temp;    /* where it is until committed, if it has a name */
-    bool nameless; /* it has none: it vanishes even if the program is killed */
-    bool replaces; /* a file that takes its place when it is whole */
+    char *path;    /* where it belongs; NULL for standard output */
+    char *temp;    /* its name until it is committed, if it has one */
+    bool nameless; /* it has none: it disappears even if the program is killed */
+    bool replaces; /* a file that is put in its place when it is whole */
     size_t len;
     char buf[GATHER];
 };
 
-/* Names of unfinished files, taken away when the program leaves. */
+/* Names of unfinished files, removed when the program ends. */
 static char **temps;
 static size_t temp_count;
 
@@ -91,8 +91,8 @@ int kit_temp_nameless(void)
     return fd;
 }
 
-/* A file without a name in the folder of PATH; -1 where there are none, or where /proc
- * could not give it a name later. */
+/* A file without a name in the folder of PATH; -1 if the file system has none, or if
+ * /proc, which gives it a name later, is missing. */
 static int nameless_beside(const char *path)
 {
     char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -107,7 +107,7 @@ static int nameless_beside(const char *path)
     return fd;
 }
 
-/* Gives it a name beside its place, from where it is renamed at once. */
+/* Gives O a name beside its place, from which it is renamed at once. */
 static int name_it(kit_output *o)
 {
     char from[40];

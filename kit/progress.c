@@ -1,4 +1,4 @@
-/* progress.c - one line on a terminal. */
+/* progress.c - writes one line on a terminal over and over, and wipes it. */
 #include "progress.h"
 #include "say.h"
 #include "human_numbers.h"

@@ -1,4 +1,4 @@
-/* progress.h - one line on a terminal that tells how far a run is; silent elsewhere. */
+/* progress.h - one line on a terminal that shows how far a run is; silent elsewhere. */
 #ifndef KIT_PROGRESS_H
 #define KIT_PROGRESS_H
 
@@ -10,12 +10,12 @@ typedef struct kit_progress {
     uint64_t lines, distinct, memory;
 } kit_progress;
 
-/* Progress is shown if standard error is a terminal, standard output is not, and QUIET
- * is false. */
+/* Shows progress if standard error is a terminal, standard output is not, and QUIET is
+ * false. */
 void kit_progress_start(bool quiet);
-/* The same for a command that prints nothing: whatever standard output is. */
+/* The same for a command that prints nothing, whatever standard output is. */
 void kit_progress_start_silent(bool quiet);
-/* Whether a new line is due (about five a second); cheap. */
+/* Whether a new line is due, about five times a second; cheap. */
 bool kit_progress_due(void);
 void kit_progress_show(const kit_progress *p);
 /* Any other line. */

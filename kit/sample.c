@@ -1,4 +1,4 @@
-/* sample.c - lines like those of a crawl's log. */
+/* sample.c - makes addresses from a counter and a mixing function. */
 #include "sample.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* sample.h - lines like those of a crawl's log, for demonstrations and measurements:
- * addresses of some 65 bytes, of which a given part occurred before. The same seed
- * gives the same lines everywhere. */
+ * addresses of some 65 bytes, a given part of them repeats. The same seed gives the
+ * same lines everywhere. */
 #ifndef KIT_SAMPLE_H
 #define KIT_SAMPLE_H
 
@@ -10,13 +10,13 @@
 typedef struct kit_sample {
     uint64_t state;
     uint64_t distinct; /* lines so far that were new */
-    double repeats;    /* the part of lines that occurred before */
+    double repeats;    /* the part of the lines that repeat an earlier one */
 } kit_sample;
 
 /* Writes the next line with its newline to OUT (128 bytes) and returns its length. */
 size_t kit_sample_line(kit_sample *s, char *out);
 
-/* A well mixed number from X: splitmix64. */
+/* X with its bits mixed: splitmix64. */
 static inline uint64_t kit_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15;

@@ -1,6 +1,6 @@
-/* say.c - messages: one line, one write, so that lines of several programs in a
- * pipeline never mix. What others wrote (a server's error, the name of a file) may
- * stand in them, so no control character gets through to the terminal. */
+/* say.c - messages: one line in one write, so that lines of several programs in a
+ * pipeline never mix. A message may quote what others wrote (a server's error, the name
+ * of a file), so no control character reaches the terminal. */
 #include "say.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void say(const char *fmt, va_list ap)
     if (kit_before_message)
         kit_before_message();
     if (write(STDERR_FILENO, line, (size_t)at) < 0)
-        return; /* nobody listens: nothing better to do */
+        return; /* nobody reads it, and there is no other way to say it */
 }
 
 void kit_warn(const char *fmt, ...)
@@ -47,7 +47,7 @@ void kit_warn(const char *fmt, ...)
 void kit_die(const char *fmt, ...)
 {
     static atomic_flag dying = ATOMIC_FLAG_INIT;
-    while (atomic_flag_test_and_set(&dying)) /* another thread is leaving already */
+    while (atomic_flag_test_and_set(&dying)) /* another thread is ending the program */
         pause();
     va_list ap;
     va_start(ap, fmt);

@@ -1,4 +1,4 @@
-/* say.h - what a program tells people: one line on stderr, naming what and where. */
+/* say.h - a program's messages: one line on stderr that names what and where. */
 #ifndef KIT_SAY_H
 #define KIT_SAY_H
 
@@ -7,14 +7,16 @@
 /* The name in front of every message, such as "seen uniq". */
 void kit_say_name(const char *program);
 
-/* Prints "NAME: message" on stderr, in one write. A progress line that stands on
- * the terminal is wiped first. */
+/* Prints "NAME: message" on stderr, in one write, and wipes a line of progress first.
+ */
 void kit_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, then leaves with status 2; unfinished output files are taken away. */
+/* The same, then ends the program with status 2; unfinished output files are removed.
+ */
 void kit_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* Memory or death: programs, unlike the library, may give up. */
+/* Zeroed memory, or an array of COUNT items with its old contents; if there is none,
+ * reports it and ends the program. */
 void *kit_alloc(size_t size);
 void *kit_grow(void *p, size_t count, size_t size);
 

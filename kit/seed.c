@@ -1,4 +1,4 @@
-/* seed.c - where the seeds of new filters come from. */
+/* seed.c - a seed from an option, from SEEN_SEED, or a random one. */
 #include "seed.h"
 
 #include "say.h"

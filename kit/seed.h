@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The seed that S spells, decimal, octal (0...) or hexadecimal (0x...). False, and *OUT
- * left alone, if it is none from 1 to 2^64-1. */
+/* Reads the seed S: decimal, octal (0...) or hexadecimal (0x...). Returns false and
+ * leaves *OUT alone if it is not a number from 1 to 2^64-1. */
 bool kit_parse_seed(const char *s, uint64_t *out);
 
-/* A seed for a new filter: that of SEEN_SEED in the environment, so that a run can be
- * repeated bit for bit, or else a random one. Dies of a SEEN_SEED that is no seed. */
+/* A seed for a new filter: SEEN_SEED of the environment, so that a run can be repeated
+ * bit for bit, or else a random one. Ends the program if SEEN_SEED is not a seed. */
 uint64_t kit_new_seed(void);
 
 #endif

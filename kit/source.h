@@ -1,5 +1,5 @@
-/* source.h - the bytes of a file or pipe, unpacked: gzip and zstd are recognised
- * by their first bytes, whatever the name. */
+/* source.h - the bytes of a file or pipe, unpacked: compressed files are recognised by
+ * their first bytes, whatever the name. */
 #ifndef KIT_SOURCE_H
 #define KIT_SOURCE_H
 
@@ -19,20 +19,20 @@ void kit_source_close(kit_source *s);
  * them; call it before the first read. */
 void kit_source_raw(kit_source *s, uint64_t most);
 
-/* Up to SIZE bytes, as soon as there are any: never waits to fill. 0 is the end, -1
- * a failure, of which kit_source_error tells in words. */
+/* Up to SIZE bytes, as soon as there are any: never waits to fill the buffer. 0 is the
+ * end, -1 a failure, which kit_source_error describes. */
 ssize_t kit_source_read(kit_source *s, void *buf, size_t size);
 const char *kit_source_error(const kit_source *s);
 
-/* How many bytes of the file itself were taken, and whether they were packed (known
+/* How many bytes of the file itself were read, and whether it is compressed (known
  * from the first read on). */
 uint64_t kit_source_taken(const kit_source *s);
 bool kit_source_packed(const kit_source *s);
 
-/* Once called, readers that wait for a pipe return 0 as at the end. Safe in a signal
- * handler. */
+/* Makes readers return 0, as at the end, even if they wait for a pipe. Safe in a
+ * signal handler. */
 void kit_stop(int sig);
 extern volatile int kit_stopped; /* the signal, or 0 */
-/* Makes kit_stop able to wake readers; call it before installing handlers. */
+/* Enables kit_stop to wake readers; call it before installing handlers. */
 void kit_stop_ready(void);
 #endif

@@ -13,17 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that a result may take, with its NUL; also the longest input. */
+/* The longest result, with its NUL; also the longest input. */
 #define URL_ROOM 8192
 
 enum url_code {
     URL_OK = 0,
     URL_ERELATIVE = -1, /* no scheme, and no base to resolve against */
     URL_ESCHEME = -2,   /* not http, https, ws, wss or ftp */
-    URL_EHOST = -3,     /* no host, or one that cannot be */
+    URL_EHOST = -3,     /* no host, or an impossible one */
     URL_EPORT = -4,     /* not a port number */
     URL_ELONG = -5,     /* longer than the room given, or than URL_ROOM */
-    URL_EIDNA = -6      /* a host beyond ASCII, and nobody to translate it */
+    URL_EIDNA = -6      /* a host beyond ASCII, and url_idna is not set */
 };
 
 enum url_scheme { URL_HTTP = 1, URL_HTTPS, URL_WS, URL_WSS, URL_FTP };
@@ -57,9 +57,9 @@ int url_resolve(const url *base, const char *in, size_t len, char *out, size_t r
 const char *url_strerror(int code);
 
 /* Translates a host beyond ASCII (LEN bytes of UTF-8) into its ASCII form, such as
- * "xn--bcher-kva.example": writes it to OUT of ROOM bytes and returns its length,
- * or a negative number if it is no valid name. NULL, as it is at first, means
- * URL_EIDNA for such hosts: programs that want them set it once, before threads. */
+ * "xn--bcher-kva.example": writes it to OUT of ROOM bytes and returns its length, or a
+ * negative number if the name is not valid. While it is NULL such hosts are URL_EIDNA;
+ * programs that want them set it once, before they start threads. */
 extern int (*url_idna)(const char *host, size_t len, char *out, size_t room);
 
 #endif

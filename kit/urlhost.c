@@ -1,13 +1,13 @@
 /* urlhost.c - hosts of URLs: names, IPv4 in any notation, IPv6.
  *
- * 0x7f.1, 2130706433 and 127.0.0.1 are one address, and a filter or an address check
- * that does not know it can be led astray. Names beyond ASCII go through url_idna. */
+ * 0x7f.1, 2130706433 and 127.0.0.1 are one address; a filter or an address check that
+ * does not know that can be bypassed. Names beyond ASCII go through url_idna. */
 #include "urlpart.h"
 
 int (*url_idna)(const char *host, size_t len, char *out, size_t room);
 
 /* Reads one number of an IPv4 address: decimal, 0x hexadecimal or 0 octal.
- * Returns -1 if it is none, and at most 2^40 however long it is. */
+ * Returns -1 if it is not a number, and at most 2^40 however long it is. */
 static int64_t ipv4_number(const uint8_t *p, const uint8_t *end)
 {
     unsigned base = 10;
@@ -31,7 +31,7 @@ static int64_t ipv4_number(const uint8_t *p, const uint8_t *end)
     return n;
 }
 
-/* Whether the last label is a number: then the host is an IPv4 address or wrong. */
+/* Whether the last label is a number: then the host is an IPv4 address or invalid. */
 static bool ends_in_number(const uint8_t *p, const uint8_t *end)
 {
     if (end > p && end[-1] == '.')
@@ -209,8 +209,8 @@ int url_put_host(sink *o, const uint8_t *p, const uint8_t *end, url *u)
         u->ip = true;
         return put_ipv6(o, p + 1, end - 1);
     }
-    /* The name is copied in small letters, escapes decoded, then looked at where it
-     * lies: what goes to IDNA or is an IPv4 address replaces itself. */
+    /* The name is copied in lower case with escapes decoded; then an international name
+     * is translated, and a number is written as an address. */
     uint8_t name[1024], ascii[256];
     size_t n = 0;
     bool beyond = false;

@@ -38,8 +38,8 @@ typedef struct span {
     const uint8_t *p, *end;
 } span;
 
-/* Output with room left. Writing past END only sets a flag, so that the copying
- * loops stay short; the caller looks at it once. */
+/* Output with room left. Writing past END only sets a flag, so that the copying loops
+ * stay short; the caller checks it once. */
 typedef struct sink {
     uint8_t *start, *p, *end;
     bool full;

@@ -57,7 +57,7 @@ cp set.seen open.seen
 printf '\001' | dd of=open.seen bs=1 seek=76 conv=notrunc 2>/dev/null
 seen verify set.seen open.seen >out
 same "verify: nothing vouches for a file that is open" 1 $?
-ok "and it says so" grep -q '^open.seen: cannot be told' out
+ok "and it says so" grep -q '^open.seen: unknown:' out
 ok "which is not what it says of others" grep -q '^set.seen: good' out
 
 # Info as JSON is JSON.
