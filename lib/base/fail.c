@@ -1,11 +1,12 @@
 /* fail.c - error codes in words, and the reason of the last failure per thread. */
 #include "base/fail.h"
 #include "seen.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char reason[512] = "no call has failed";
+static _Thread_local char reason[SN_REASON] = "no call has failed";
 
 int sn_fail(int code, const char *fmt, ...)
 {
@@ -21,6 +22,22 @@ int sn_fail_named(int code, const char *path)
     char why[sizeof reason];
     memcpy(why, reason, sizeof why);
     return sn_fail(code, "%s: %s", path, why);
+}
+
+void sn_failure_keep(sn_failure *to, int code)
+{
+    to->code = code;
+    to->error = errno;
+    memcpy(to->reason, reason, sizeof reason);
+}
+
+int sn_failure_tell(const sn_failure *from)
+{
+    if (from->code < 0) {
+        memcpy(reason, from->reason, sizeof reason);
+        errno = from->error;
+    }
+    return from->code;
 }
 
 const char *seen_reason(void)

@@ -1,4 +1,9 @@
-/* replace.c - write beside, synchronise, rename, synchronise the folder. */
+/* replace.c - write beside, synchronise, rename, synchronise the folder.
+ *
+ * kit/output.c does the same for what programs print. It is not this code, because
+ * programs see seen.h only, and because an output differs: it gathers small writes,
+ * removes its name when the program is told to stop, and lets several files be finished
+ * first and renamed after. How a file without a name gets one is the same in both. */
 #include "base/replace.h"
 #include "base/fail.h"
 #include "seen.h"

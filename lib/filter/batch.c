@@ -365,7 +365,7 @@ int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
                   size_t *taken)
 {
     int why = SEEN_OK;
-    size_t done = f->foreign ? sn_outside_add(f, keys, n, dup, &why)
+    size_t done = f->foreign ? sn_handle_foreign_add(f, keys, n, dup, &why)
                              : add_batch(f, keys, NULL, n, dup, &why);
     return told(done, n, taken, why);
 }
@@ -396,7 +396,7 @@ int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fou
 {
     if (f->foreign) {
         memset(found, true, n); /* a "no" would be a lie */
-        return sn_outside_refuse(f, "takes no hashes");
+        return sn_handle_foreign_refuse(f, "takes no hashes");
     }
     if (f->layers > 1)
         pass_layers(f, NULL, NULL, h, n, found, NULL);

@@ -205,22 +205,20 @@ static void *write_run(void *arg)
     b->full_n = thin(b->parted, b->full_run->start, b->full);
     const char *p = (const char *)b->parted;
     uint64_t left = b->full_n * 8, at = b->full_run->at;
-    b->write_rc = sn_builder_space(b, b->fd, left);
-    while (b->write_rc == 0 && left) {
+    int rc = sn_builder_space(b, b->fd, left);
+    while (rc == 0 && left) {
         ssize_t n = pwrite(b->fd, p, left < (64u << 20) ? left : 64u << 20, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            b->write_rc = refused("write a temporary file in", b->tmp);
+            rc = refused("write a temporary file in", b->tmp);
             break;
         }
         p += n;
         at += (uint64_t)n;
         left -= (uint64_t)n;
     }
-    b->write_errno = errno;
-    if (b->write_rc < 0) /* reasons are kept per thread */
-        snprintf(b->write_why, sizeof b->write_why, "%s", seen_reason());
+    sn_failure_keep(&b->write_failed, rc);
     return NULL;
 }
 
@@ -230,11 +228,7 @@ static int join_writer(seen_builder *b)
         return 0;
     pthread_join(b->writer, NULL);
     b->writing = false;
-    if (b->write_rc < 0) {
-        errno = b->write_errno;
-        return sn_fail(b->write_rc, "%s", b->write_why);
-    }
-    return 0;
+    return sn_failure_tell(&b->write_failed);
 }
 
 /* Hands b->fill to the writer. */
@@ -277,7 +271,7 @@ static int spill(seen_builder *b)
         return 0;
     }
     write_run(b); /* no thread to be had: it only takes longer */
-    return b->write_rc;
+    return b->write_failed.code;
 }
 
 /* ---- taking ---------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* build.h - what taking keys (build.c) leaves for solving them (build_solve.c). */
 #ifndef SN_BUILD_H
 #define SN_BUILD_H
+#include "base/fail.h"
 #include "filter/filter.h"
 #include <pthread.h>
 
@@ -39,8 +40,7 @@ struct seen_builder {
     bool writing;
     uint64_t *full, full_n, *parted, parted_room;
     sn_run *full_run;
-    int write_rc, write_errno;
-    char write_why[400];
+    sn_failure write_failed;
 };
 
 /* Ends the taking: all keys are in runs on disk, or, if there is none, in b->fill,

@@ -43,9 +43,7 @@ typedef struct job {
     pthread_mutex_t lock;
     pthread_cond_t turned;
     uint64_t next, turn; /* unit to take, unit whose words are due */
-    int rc;              /* the first failure, with its reason */
-    char why[400];
-    int err;
+    sn_failure failed;   /* the first */
 
     uint64_t solved; /* keys done, of those taken */
     uint64_t kept;   /* distinct ones */
@@ -131,13 +129,11 @@ static int take_part(const job *j, uint64_t part, pile *keys, pile *scratch)
 
 static void fail_job(job *j, int rc)
 {
-    int e = errno;
+    sn_failure this;
+    sn_failure_keep(&this, rc);
     pthread_mutex_lock(&j->lock);
-    if (j->rc == 0) {
-        j->rc = rc;
-        j->err = e;
-        snprintf(j->why, sizeof j->why, "%s", seen_reason());
-    }
+    if (j->failed.code == 0)
+        j->failed = this;
     pthread_cond_broadcast(&j->turned);
     pthread_mutex_unlock(&j->lock);
 }
@@ -182,9 +178,9 @@ static int append(job *j, const uint64_t *words, uint64_t n)
 /* Waits until the words of UNIT are due; false if the work is over. */
 static bool wait_turn(job *j, uint64_t unit)
 {
-    while (j->turn != unit && j->rc == 0)
+    while (j->turn != unit && j->failed.code == 0)
         pthread_cond_wait(&j->turned, &j->lock);
-    return j->rc == 0;
+    return j->failed.code == 0;
 }
 
 /* Solves the shards of one unit and hands them over when it is their turn. */
@@ -238,7 +234,7 @@ static void *work(void *arg)
     int rc = w ? 0 : sn_fail(SEEN_ENOMEM, "no memory to solve");
     while (rc == 0) {
         pthread_mutex_lock(&j->lock);
-        uint64_t unit = j->rc == 0 ? j->next++ : j->units;
+        uint64_t unit = j->failed.code == 0 ? j->next++ : j->units;
         pthread_mutex_unlock(&j->lock);
         if (unit >= j->units)
             break;
@@ -361,7 +357,7 @@ static int solve(job *j, const sn_shape *s)
     if (rc == 0 && !started)
         work(j); /* no thread to be had */
     pthread_mutex_lock(&j->lock);
-    while (started && j->turn < j->units && j->rc == 0) {
+    while (started && j->turn < j->units && j->failed.code == 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 200000000;
@@ -379,10 +375,8 @@ static int solve(job *j, const sn_shape *s)
     for (unsigned i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     sn_free(a, thread, j->threads * sizeof *thread);
-    if (rc == 0 && j->rc < 0) {
-        errno = j->err;
-        rc = sn_fail(j->rc, "%s", j->why);
-    }
+    if (rc == 0)
+        rc = sn_failure_tell(&j->failed);
     return rc < 0 ? rc : append(j, j->table, 8 * ((uint64_t)1 << j->bits));
 }
 

@@ -105,7 +105,7 @@ int seen_body_to_write(seen_filter *f, uint32_t layer, void **body, size_t *len)
     *body = NULL;
     *len = 0;
     if (f->foreign)
-        return sn_outside_refuse(f, "has no layers");
+        return sn_handle_foreign_refuse(f, "has no layers");
     if (layer >= f->layers)
         return sn_fail(SEEN_EINVAL, "there is no layer %u", layer);
     int rc = sn_may_change(f);
@@ -127,7 +127,7 @@ int sn_may_change(seen_filter *f)
 int seen_clear(seen_filter *f)
 {
     if (f->foreign)
-        return sn_outside_clear(f);
+        return sn_handle_foreign_clear(f);
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
         return sn_fail(SEEN_EKIND, "a %s filter is static", sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
@@ -165,7 +165,7 @@ int seen_copy(const seen_filter *f, seen_filter **out)
 {
     *out = NULL;
     if (f->foreign)
-        return sn_outside_copy(f, out);
+        return sn_handle_foreign_copy(f, out);
     seen_filter *g = sn_filter_alloc(&f->alloc);
     if (!g)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter");
@@ -261,7 +261,7 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     if (dst->foreign && src->foreign)
         return sn_foreign_merge(dst->foreign, src->foreign);
     if (dst->foreign || src->foreign)
-        return sn_outside_refuse(dst->foreign ? dst : src,
+        return sn_handle_foreign_refuse(dst->foreign ? dst : src,
                                  "cannot be merged with a native one");
     if (!(sn_newest(dst)->kind->can & SEEN_CAN_MERGE))
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
@@ -320,7 +320,7 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
 {
     *out = NULL;
     if (f->foreign)
-        return sn_outside_refuse(f, "does not hold its keys: rebuild it from them");
+        return sn_handle_foreign_refuse(f, "does not hold its keys: rebuild it from them");
     for (uint32_t i = 0; i < f->layers; i++)
         if (!f->layer[i].kind->each_hash)
             return sn_fail(SEEN_EKIND,

@@ -72,16 +72,16 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
 double sn_first_share(const seen_spec *spec, double error);
 
 /* ---- foreign_handle.c: the same calls on another system's filter ---- */
-size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+size_t sn_handle_foreign_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
                       int *why);
-int sn_outside_add_one(seen_filter *f, const void *key, size_t len);
-bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len);
-int sn_outside_remove(seen_filter *f, const void *key, size_t len);
-int sn_outside_copy(const seen_filter *f, seen_filter **out);
-int sn_outside_clear(seen_filter *f);
-int sn_outside_flush(seen_filter *f);
+int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len);
+bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len);
+int sn_handle_foreign_remove(seen_filter *f, const void *key, size_t len);
+int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out);
+int sn_handle_foreign_clear(seen_filter *f);
+int sn_handle_foreign_flush(seen_filter *f);
 /* SEEN_EKIND: WHAT is not for other systems' filters. */
-int sn_outside_refuse(const seen_filter *f, const char *what);
+int sn_handle_foreign_refuse(const seen_filter *f, const char *what);
 
 /* ---- open.c ---- */
 

@@ -148,7 +148,7 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     return SEEN_OK;
 }
 
-int sn_outside_flush(seen_filter *f)
+int sn_handle_foreign_flush(seen_filter *f)
 {
     sn_foreign *o = f->foreign;
     if (!f->map || !o->writable || !o->dirty)
@@ -164,7 +164,7 @@ int sn_outside_flush(seen_filter *f)
 
 /* ---- keys ----------------------------------------------------------------------- */
 
-size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
+size_t sn_handle_foreign_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
                       int *why)
 {
     bool ignored[64];
@@ -181,7 +181,7 @@ size_t sn_outside_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
     return done;
 }
 
-int sn_outside_add_one(seen_filter *f, const void *key, size_t len)
+int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len)
 {
     bool dup;
     int rc = SEEN_OK;
@@ -190,29 +190,29 @@ int sn_outside_add_one(seen_filter *f, const void *key, size_t len)
     return rc;
 }
 
-bool sn_outside_has_one(const seen_filter *f, const void *key, size_t len)
+bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len)
 {
     bool found;
     sn_foreign_has(f->foreign, &(seen_key){key, len}, 1, &found);
     return found;
 }
 
-int sn_outside_remove(seen_filter *f, const void *key, size_t len)
+int sn_handle_foreign_remove(seen_filter *f, const void *key, size_t len)
 {
     return sn_foreign_remove(f->foreign, key, len);
 }
 
-int sn_outside_refuse(const seen_filter *f, const char *what)
+int sn_handle_foreign_refuse(const seen_filter *f, const char *what)
 {
     return sn_fail(SEEN_EKIND, "a %s filter %s", f->foreign->format->pub.name, what);
 }
 
-int sn_outside_clear(seen_filter *f)
+int sn_handle_foreign_clear(seen_filter *f)
 {
     sn_foreign *o = f->foreign;
     int rc = SEEN_OK;
     if (!o->bits.m || !o->format->add)
-        return sn_outside_refuse(f, "cannot be cleared: make a new one");
+        return sn_handle_foreign_refuse(f, "cannot be cleared: make a new one");
     if (!o->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     memset(o->bits.at, 0, o->bits.have);
@@ -243,11 +243,11 @@ static int heap_put(void *ctx, const void *p, size_t len)
     return SEEN_OK;
 }
 
-int sn_outside_copy(const seen_filter *f, seen_filter **out)
+int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
 {
     const sn_foreign *o = f->foreign;
     if (!o->format->add)
-        return sn_outside_refuse(f, "is part of a file: copy that");
+        return sn_handle_foreign_refuse(f, "is part of a file: copy that");
     heap h = {0};
     int rc = sn_foreign_write(o, &(sn_sink){count_put, &h});
     if (rc < 0)

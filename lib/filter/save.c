@@ -233,7 +233,7 @@ int sn_mark_dirty(seen_filter *f)
 int seen_flush(seen_filter *f)
 {
     if (f->foreign)
-        return sn_outside_flush(f);
+        return sn_handle_foreign_flush(f);
     if (!f->map || !f->writable || !f->dirty)
         return 0;
     if (msync(f->map, f->map_len, MS_SYNC) < 0)

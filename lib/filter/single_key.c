@@ -7,7 +7,7 @@
 int sn_may_add(seen_filter *f)
 {
     if (f->foreign)
-        return sn_outside_refuse(f, "takes no hashes");
+        return sn_handle_foreign_refuse(f, "takes no hashes");
     if (!sn_newest(f)->twin->add)
         return sn_fail(SEEN_EKIND,
                        "a %s filter is static: build a new one from all keys",
@@ -50,13 +50,13 @@ static inline bool has_hash(const seen_filter *f, uint64_t h)
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
 {
-    return f->foreign ? sn_outside_refuse(f, "takes no hashes") : has_hash(f, h);
+    return f->foreign ? sn_handle_foreign_refuse(f, "takes no hashes") : has_hash(f, h);
 }
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
 {
     if (f->foreign)
-        return sn_outside_refuse(f, "takes no hashes");
+        return sn_handle_foreign_refuse(f, "takes no hashes");
     if (!sn_newest(f)->kind->remove)
         return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
                        sn_newest(f)->kind->name);
@@ -73,21 +73,21 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
 int seen_add(seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
-        return sn_outside_add_one(f, key, len);
+        return sn_handle_foreign_add_one(f, key, len);
     return seen_add_hash(f, sn_key_hash(f, key, len));
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
-        return sn_outside_has_one(f, key, len);
+        return sn_handle_foreign_has_one(f, key, len);
     return has_hash(f, sn_key_hash(f, key, len));
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
-        return sn_outside_remove(f, key, len);
+        return sn_handle_foreign_remove(f, key, len);
     return seen_remove_hash(f, sn_key_hash(f, key, len));
 }
 

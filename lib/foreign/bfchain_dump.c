@@ -1,6 +1,7 @@
 /* bfchain_dump.c - seen_bf from bytes and back: headers of RedisBloom's dumps, and
  * chains laid over a whole dump. Every byte read is hostile. */
 #include "foreign/bfchain.h"
+#include "foreign/dump_chunk.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -38,49 +39,28 @@ size_t seen_bf_header(const seen_bf *f, void *buf, size_t size)
     return len;
 }
 
+static sn_dump_array array_at(const void *chain, uint32_t i)
+{
+    const sn_bf_link *l = &((const seen_bf *)chain)->links[i];
+    return (sn_dump_array){l->data, l->bits / 8};
+}
+
+static sn_dump_arrays arrays_of(const seen_bf *f)
+{
+    return (sn_dump_arrays){array_at, f, f->n, "link"};
+}
+
 int seen_bf_chunk(const seen_bf *f, uint64_t iter, const void **data, size_t *len,
                   uint64_t *next)
 {
-    if (iter < 1)
-        return sn_fail(SEEN_EINVAL, "iterator 0 asks for the header");
-    uint64_t off = iter - 1;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t bytes = f->links[i].bits / 8;
-        if (off < bytes) {
-            uint64_t left = bytes - off;
-            *len = left < SEEN_REDIS_CHUNK ? left : SEEN_REDIS_CHUNK;
-            *data = f->links[i].data + off;
-            *next = iter + *len;
-            return SEEN_OK;
-        }
-        off -= bytes;
-    }
-    *data = "";
-    *len = 0;
-    *next = 0;
-    return SEEN_OK;
+    sn_dump_arrays a = arrays_of(f);
+    return sn_dump_chunk(&a, iter, data, len, next);
 }
 
 int seen_bf_load_chunk(seen_bf *f, uint64_t iter, const void *data, size_t len)
 {
-    if (iter < 1 || iter - 1 < len)
-        return sn_fail(SEEN_ERANGE, "iterator %llu with %zu bytes: no link found",
-                       (unsigned long long)iter, len);
-    uint64_t off = iter - 1 - len;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t bytes = f->links[i].bits / 8;
-        if (off < bytes) {
-            if (len > bytes - off)
-                return sn_fail(SEEN_ETOOBIG,
-                               "%zu bytes at %llu of link %u, which has %llu", len,
-                               (unsigned long long)off, i, (unsigned long long)bytes);
-            memcpy(f->links[i].data + off, data, len);
-            return SEEN_OK;
-        }
-        off -= bytes;
-    }
-    return sn_fail(SEEN_ERANGE, "iterator %llu: no link found",
-                   (unsigned long long)iter);
+    sn_dump_arrays a = arrays_of(f);
+    return sn_dump_load_chunk(&a, iter, data, len);
 }
 
 /* Checks a link that came from outside, number by number. */

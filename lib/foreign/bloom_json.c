@@ -14,7 +14,7 @@ static void blank(cursor *c)
         c->p++;
 }
 
-static int take(cursor *c, char want)
+static int expect(cursor *c, char want)
 {
     blank(c);
     if (c->p >= c->end || *c->p != (uint8_t)want)
@@ -26,7 +26,7 @@ static int take(cursor *c, char want)
 /* A string without escapes. */
 static int string(cursor *c, const uint8_t **at, uint64_t *len)
 {
-    if (!take(c, '"'))
+    if (!expect(c, '"'))
         return 0;
     *at = c->p;
     while (c->p < c->end && *c->p != '"' && *c->p != '\\')
@@ -51,13 +51,13 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
 {
     cursor c = {p, p + len};
     unsigned have = 0;
-    if (!take(&c, '{'))
+    if (!expect(&c, '{'))
         return sn_fail(SEEN_EFORMAT, "not a JSON object");
     do {
         const uint8_t *name;
         uint64_t n, skipped;
         const uint8_t *text;
-        if (!string(&c, &name, &n) || !take(&c, ':'))
+        if (!string(&c, &name, &n) || !expect(&c, ':'))
             return sn_fail(SEEN_EFORMAT, "a JSON member without a name");
         blank(&c);
         if (n == 1 && *name == 'm') {
@@ -76,8 +76,8 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
             return sn_fail(SEEN_EFORMAT, "unknown JSON member \"%.*s\"",
                            (int)(n < 20 ? n : 20), (const char *)name);
         }
-    } while (take(&c, ','));
-    if (!take(&c, '}'))
+    } while (expect(&c, ','));
+    if (!expect(&c, '}'))
         return sn_fail(SEEN_EFORMAT, "the JSON object does not end");
     blank(&c);
     if (c.p != c.end)

@@ -4,6 +4,7 @@
  * chain; 0 is an empty slot. The bucket counts are powers of two, each filter's a
  * multiple of the one before, so a bucket number of a newer filter names its bucket
  * in every older one too: that is what lets compaction move bytes without keys. */
+#include "foreign/dump_chunk.h"
 #include "foreign/redis_chain.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -431,49 +432,28 @@ void seen_cf_header(const seen_cf *f, void *buf)
     put16(p + 36, f->expansion);
 }
 
+static sn_dump_array array_at(const void *chain, uint32_t i)
+{
+    const seen_cf *f = chain;
+    return (sn_dump_array){f->tables[i].slots, table_bytes(f, &f->tables[i])};
+}
+
+static sn_dump_arrays arrays_of(const seen_cf *f)
+{
+    return (sn_dump_arrays){array_at, f, f->n, "filter"};
+}
+
 int seen_cf_chunk(const seen_cf *f, uint64_t iter, const void **data, size_t *len,
                   uint64_t *next)
 {
-    if (iter < 1)
-        return sn_fail(SEEN_EINVAL, "iterator 0 asks for the header");
-    uint64_t off = iter - 1;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t bytes = table_bytes(f, &f->tables[i]);
-        if (off < bytes) {
-            uint64_t left = bytes - off;
-            *len = left < SEEN_REDIS_CHUNK ? left : SEEN_REDIS_CHUNK;
-            *data = f->tables[i].slots + off;
-            *next = iter + *len;
-            return SEEN_OK;
-        }
-        off -= bytes;
-    }
-    *data = "";
-    *len = 0;
-    *next = 0;
-    return SEEN_OK;
+    sn_dump_arrays a = arrays_of(f);
+    return sn_dump_chunk(&a, iter, data, len, next);
 }
 
 int seen_cf_load_chunk(seen_cf *f, uint64_t iter, const void *data, size_t len)
 {
-    if (iter < 1 || iter - 1 < len)
-        return sn_fail(SEEN_ERANGE, "iterator %llu with %zu bytes: no filter there",
-                       (unsigned long long)iter, len);
-    uint64_t off = iter - 1 - len;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t bytes = table_bytes(f, &f->tables[i]);
-        if (off < bytes) {
-            if (len > bytes - off)
-                return sn_fail(SEEN_ETOOBIG,
-                               "%zu bytes at %llu of filter %u, which has %llu", len,
-                               (unsigned long long)off, i, (unsigned long long)bytes);
-            memcpy(f->tables[i].slots + off, data, len);
-            return SEEN_OK;
-        }
-        off -= bytes;
-    }
-    return sn_fail(SEEN_ERANGE, "iterator %llu: no filter there",
-                   (unsigned long long)iter);
+    sn_dump_arrays a = arrays_of(f);
+    return sn_dump_load_chunk(&a, iter, data, len);
 }
 
 /* Reads and checks a header; *N is its number of filters, *BYTES that of their slots.

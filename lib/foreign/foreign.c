@@ -126,8 +126,11 @@ static int params_agree(const sn_foreign *f, const seen_params *params)
     return SEEN_OK;
 }
 
-static int check_params(const seen_params *p)
+/* Checks what any format leaves alone; NULL becomes no parameters. */
+static int check_params(const seen_params **params)
 {
+    static const seen_params none;
+    const seen_params *p = *params = *params ? *params : &none;
     const unsigned known = SEEN_HASH_UNSIGNED | SEEN_BITS_MSB | SEEN_BITS_LSB |
                            SEEN_GUAVA_OLD | SEEN_NONSCALING;
     if (!sn_all_zero(p->reserved, sizeof p->reserved))
@@ -142,24 +145,17 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
                     const char *name, const seen_params *params,
                     const seen_allocator *alloc, sn_foreign **out)
 {
-    static const seen_params none;
     const sn_format *format;
     sn_foreign *f;
-    params = params ? params : &none;
-    int rc = check_params(params);
+    int rc = check_params(&params);
+    if (rc == SEEN_OK && name)
+        rc = format_pick(name, &format);
+    else if (rc == SEEN_OK && !(format = sn_format_of(bytes, len)))
+        rc = sn_fail(SEEN_EFORMAT,
+                     "not a filter file of seen, nor a format that its bytes show: some "
+                     "must be named, see 'seen formats'");
     if (rc < 0)
         return rc;
-    if (name) {
-        rc = format_pick(name, &format);
-        if (rc < 0)
-            return rc;
-    } else {
-        format = sn_format_of(bytes, len);
-        if (!format)
-            return sn_fail(SEEN_EFORMAT,
-                           "not a filter file of seen, nor is another system's format "
-                           "recognised: some must be named, see 'seen formats'");
-    }
     rc = foreign_alloc(format, params, alloc, &f);
     if (rc < 0)
         return rc;
@@ -185,12 +181,10 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
 int sn_foreign_new(const char *name, const seen_params *params,
                    const seen_allocator *alloc, sn_foreign **out)
 {
-    static const seen_params none;
     const sn_format *format;
     sn_foreign *f;
-    params = params ? params : &none;
-    int rc = check_params(params);
-    if (rc == 0)
+    int rc = check_params(&params);
+    if (rc == SEEN_OK)
         rc = format_pick(name, &format);
     if (rc < 0)
         return rc;

@@ -214,40 +214,21 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
     }
 }
 
-static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
+                          const bool atomically)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
-        EACH_BIT(h[i], l->shape.k, lane, mask, {
-            missing |= ~line[lane] & mask;
-            line[lane] |= mask;
-        });
+        EACH_BIT(h[i], l->shape.k, lane, mask,
+                 { missing |= SN_SET_BITS(line + lane, mask, atomically); });
         dup[i] = missing == 0;
         fresh += missing != 0;
     }
-    l->added += fresh;
-    return n;
+    sn_count_added(l, fresh, atomically);
 }
-
-static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
-{
-    uint64_t fresh = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
-        uint64_t missing = 0;
-        EACH_BIT(h[i], l->shape.k, lane, mask, {
-            if (!(__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask))
-                missing |=
-                    ~__atomic_fetch_or(line + lane, mask, __ATOMIC_RELAXED) & mask;
-        });
-        dup[i] = missing == 0;
-        fresh += missing != 0;
-    }
-    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
-    return n;
-}
+SN_BOTH_ADDS(add_to)
 
 static const sn_twin plain = {sn_blocked_touch, has, add};
 static const sn_twin atomic = {sn_blocked_touch, has, add_atomic};

@@ -153,45 +153,25 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
     }
 }
 
-static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
+                          const bool atomically)
 {
     uint64_t m = l->shape.units, fresh = 0;
     uint32_t k = l->shape.k;
     for (size_t i = 0; i < n; i++) {
         uint64_t g = h[i];
-        uint8_t all = 1;
+        uint8_t missing = 0;
         for (uint32_t j = 0; j < k; j++, g = sn_remix(g)) {
             uint64_t bit = sn_mulhi(g, m);
-            uint8_t *p = l->body + (bit >> 3);
-            all &= *p >> (bit & 7);
-            *p |= (uint8_t)(1u << (bit & 7));
+            missing |= SN_SET_BITS(l->body + (bit >> 3), (uint8_t)(1u << (bit & 7)),
+                                   atomically);
         }
-        dup[i] = all;
-        fresh += !all;
+        dup[i] = !missing;
+        fresh += missing != 0;
     }
-    l->added += fresh;
-    return n;
+    sn_count_added(l, fresh, atomically);
 }
-
-static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
-{
-    uint64_t m = l->shape.units, fresh = 0;
-    uint32_t k = l->shape.k;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t g = h[i];
-        uint8_t all = 1;
-        for (uint32_t j = 0; j < k; j++, g = sn_remix(g)) {
-            uint64_t bit = sn_mulhi(g, m);
-            uint8_t *p = l->body + (bit >> 3), mask = (uint8_t)(1u << (bit & 7));
-            if (!(__atomic_load_n(p, __ATOMIC_RELAXED) & mask))
-                all &= (__atomic_fetch_or(p, mask, __ATOMIC_RELAXED) & mask) != 0;
-        }
-        dup[i] = all;
-        fresh += !all;
-    }
-    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
-    return n;
-}
+SN_BOTH_ADDS(add_to)
 
 static const sn_twin plain = {touch, has, add};
 static const sn_twin atomic = {touch, has, add_atomic};

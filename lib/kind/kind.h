@@ -121,6 +121,45 @@ struct sn_kind {
     bool paced;
 };
 
+/* Sets the bits of MASK in *WORD, with ATOMIC while other threads do the same. Returns
+ * those that were not set. A macro, for words of any width. */
+#define SN_SET_BITS(word, mask, atomic)                                                \
+    ({                                                                                 \
+        __typeof__(word) w_ = (word);                                                  \
+        __typeof__(*w_) mask_ = (mask), was_;                                          \
+        if (!(atomic)) {                                                               \
+            was_ = *w_;                                                                \
+            *w_ = (__typeof__(*w_))(was_ | mask_);                                     \
+        } else {                                                                       \
+            was_ = __atomic_load_n(w_, __ATOMIC_RELAXED);                              \
+            if (~was_ & mask_)                                                         \
+                was_ = __atomic_fetch_or(w_, mask_, __ATOMIC_RELAXED);                 \
+        }                                                                              \
+        (__typeof__(*w_))(~was_ & mask_);                                              \
+    })
+
+/* Counts FRESH keys into L. */
+static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
+{
+    if (atomic)
+        __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
+    else
+        l->added += fresh;
+}
+
+/* The plain and the atomic add of a kind, from one body ADD_TO(l, h, n, dup, atomic). */
+#define SN_BOTH_ADDS(add_to)                                                           \
+    static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)             \
+    {                                                                                  \
+        add_to(l, h, n, dup, false);                                                   \
+        return n;                                                                      \
+    }                                                                                  \
+    static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)      \
+    {                                                                                  \
+        add_to(l, h, n, dup, true);                                                    \
+        return n;                                                                      \
+    }
+
 extern const sn_kind sn_classic, sn_blocked, sn_split, sn_set;
 extern const sn_kind sn_cuckoo, sn_ribbon;
 

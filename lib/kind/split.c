@@ -106,39 +106,20 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
     }
 }
 
-static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
+                          const bool atomically)
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t *w = (uint32_t *)(void *)sn_split_at(l, h[i]), missing = 0;
-        for (int j = 0; j < 8; j++) {
-            uint32_t mask = mask_of(h[i], j);
-            missing |= ~w[j] & mask;
-            w[j] |= mask;
-        }
+        for (int j = 0; j < 8; j++)
+            missing |= SN_SET_BITS(w + j, mask_of(h[i], j), atomically);
         dup[i] = missing == 0;
         fresh += missing != 0;
     }
-    l->added += fresh;
-    return n;
+    sn_count_added(l, fresh, atomically);
 }
-
-static size_t add_atomic(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
-{
-    uint64_t fresh = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t *w = (uint32_t *)(void *)sn_split_at(l, h[i]), missing = 0;
-        for (int j = 0; j < 8; j++) {
-            uint32_t mask = mask_of(h[i], j);
-            if (!(__atomic_load_n(w + j, __ATOMIC_RELAXED) & mask))
-                missing |= ~__atomic_fetch_or(w + j, mask, __ATOMIC_RELAXED) & mask;
-        }
-        dup[i] = missing == 0;
-        fresh += missing != 0;
-    }
-    __atomic_fetch_add(&l->added, fresh, __ATOMIC_RELAXED);
-    return n;
-}
+SN_BOTH_ADDS(add_to)
 
 static const sn_twin plain = {sn_split_touch, has, add};
 static const sn_twin atomic = {sn_split_touch, has, add_atomic};
