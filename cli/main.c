@@ -6,7 +6,6 @@
 #include "output.h"
 #include "say.h"
 #include "seen.h"
-#include "unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +34,7 @@ static void version(void)
     printf("seen %s\nkinds:", seen_version());
     for (int k = 1; seen_kind_name((seen_kind)k); k++)
         printf(" %s", seen_kind_name((seen_kind)k));
-    printf("\ninstructions: %s, of " BUILT_FOR "\nunpacks: %s\n", seen_simd(),
-           kit_unpacks());
+    printf("\ninstructions: %s, of " BUILT_FOR "\n", seen_simd());
 }
 
 void overview(FILE *to)

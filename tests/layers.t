@@ -13,7 +13,7 @@ up=$(grep -n '^#include "' lib/*/*.[ch] | awk -F'[:/"]' '
 [ -z "$up" ] && echo "ok 1 - the library's layers include downward only" ||
     { echo "not ok 1 - the library's layers include downward only"; echo "$up" | sed 's/^/# /'; }
 out=$(grep -nE '^#include "(base|hash|sketch|kind|foreign|filter)/' cli/*.[ch] cli/*/*.[ch] kit/*.[ch] \
-    remote/*.[ch] crawl/*.[ch] crawl/*/*.[ch] plugins/*/*.[ch] guard/*.[ch] examples/*.[ch] 2>/dev/null |
+    remote/*.[ch] crawl/*.[ch] crawl/*/*.[ch] plugins/*/*.[ch] guard/*.[ch] bindings/*/*/*.[ch] examples/*.[ch] 2>/dev/null |
     grep -vE '^(remote|plugins/redis)/.*"foreign/redisbloom\.h"')
 [ -z "$out" ] && echo "ok 2 - programs see only seen.h" ||
     { echo "not ok 2 - programs see only seen.h"; echo "$out" | sed 's/^/# /'; }

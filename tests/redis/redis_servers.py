@@ -20,34 +20,8 @@ import time
 BUILD = os.environ.get("BUILD", "build")
 MODULE = os.path.abspath(os.path.join(BUILD, "seen.so"))
 
-_run = 0
-_failed = 0
-
-
-def ok(good, words, note=None):
-    global _run, _failed
-    _run += 1
-    print(("ok" if good else "not ok"), _run, "-", words, flush=True)
-    if not good:
-        _failed += 1
-        if note is not None:
-            print("#", repr(note)[:500], flush=True)
-    return good
-
-
-def same(got, want, words):
-    return ok(got == want and type(got) == type(want), words, {"got": got, "want": want})
-
-
-def done():
-    print("1..%d" % _run)
-    sys.exit(_failed != 0)
-
-
-def skip_all(why):
-    print("1..0 # SKIP", why)
-    sys.exit(0)
-
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tap import done, ok, same, skip_all  # noqa: E402, F401
 
 KIND = os.environ.get("SEEN_SERVER", "redis")
 
