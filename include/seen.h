@@ -166,17 +166,61 @@ typedef struct seen_spec {
     uint64_t memory;      /* bytes the filter may take; 0: as many as needed */
     uint64_t bits;        /* m, exactly */
     uint32_t probes;      /* k; 0: the best */
-    uint32_t reserved0;   /* 0 */
-    uint64_t seed;        /* of the hash; seen_random_seed() for hostile keys */
+    uint32_t hash;        /* of enum seen_hash_id; 0: the default */
+    uint64_t seed;        /* of the hash: its low 64 bits */
     seen_allocator alloc; /* of the filter */
-    uint64_t reserved[6]; /* 0 */
+    uint64_t seed_high;   /* the high 64 bits, for SEEN_HASH_KEYED */
+    const struct seen_hasher *hasher; /* instead of .hash and the seeds; NULL: those */
+    uint64_t reserved[4];             /* 0 */
 } seen_spec;
 
 typedef struct seen_filter seen_filter;
 
-/* A random seed from the system. Keys that strangers choose need one: with a known
- * seed, keys that collide can be prepared. */
+/* A key: any bytes. */
+typedef struct seen_key {
+    const void *data;
+    size_t len;
+} seen_key;
+
+/* ---- hashing --------------------------------------------------------------------- */
+
+/* A filter hashes a key to 64 bits, and sees nothing else of it. */
+enum seen_hash_id {
+    SEEN_HASH_DEFAULT = 0, /* the library's choice */
+    SEEN_HASH_XXH3 = 1,    /* XXH3-64, with a seed of 64 bits */
+    SEEN_HASH_XXH64 = 2,   /* XXH64: filters that came from Parquet */
+    SEEN_HASH_KEYED = 3    /* a universal hash, with a secret seed of 128 bits */
+};
+
+/* Keys that strangers choose need a hash that they cannot aim at. With SEEN_HASH_KEYED
+ * and a random seed of 128 bits (seen_random_bytes) that nobody else knows, any two
+ * given keys have the same hash with probability at most 2^-59 up to 128 bytes, 2^-56
+ * up to 1 KB and 2^-44 up to 4 MB; lib/hash/keyed.h has the proof. Nothing is promised
+ * once the seed is known (it is in the file of the filter), or to somebody who chooses
+ * keys by the answers to earlier ones. With XXH3 pairs of keys are known that collide
+ * for one seed in 2^27, and with a seed that is known, any number can be made. */
+
+/* Fills P with random bytes from the system. SEEN_EIO if it has none. */
+SEEN_API int seen_random_bytes(void *p, size_t len);
+/* 64 of them as a number; where the system has none, a number from the clock. */
 SEEN_API uint64_t seen_random_seed(void);
+
+/* A hash with its seed, to hash outside of a filter. A plain value: copy it, drop it. */
+typedef struct seen_hasher {
+    uint64_t opaque[24];
+} seen_hasher;
+
+/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one that has 64 bits. */
+SEEN_API int seen_hasher_init(seen_hasher *h, uint32_t hash, uint64_t seed,
+                              uint64_t seed_high);
+/* How F hashes: filters made with .hasher = OUT give the same key the same hash.
+ * SEEN_EKIND if F is foreign. */
+SEEN_API int seen_get_hasher(const seen_filter *f, seen_hasher *out);
+SEEN_API uint64_t seen_hasher_hash(const seen_hasher *h, const void *key, size_t len);
+SEEN_API void seen_hasher_many(const seen_hasher *h, const seen_key *keys, size_t n,
+                               uint64_t *out);
+/* XXH3-64: for checksums, and for tables of keys that nobody chooses. */
+SEEN_API uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len);
 
 /* ---- sizing -------------------------------------------------------------------- */
 
@@ -246,11 +290,6 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
  * seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
-typedef struct seen_key {
-    const void *data;
-    size_t len;
-} seen_key;
-
 /* Batches: several times faster than one by one, because memory is fetched for
  * many keys at once. Any N; a few hundred are enough for full speed.
  *
@@ -266,14 +305,12 @@ SEEN_API int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool 
 SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n,
                             bool *found);
 
-/* The same for callers that keep the hash. seen_hash depends on the seed only, so
- * one hash serves all native filters of one seed (except those that came from Parquet,
- * which hash with XXH64). Foreign filters take no hashes: seen_hash is 0 for them, and
+/* The same for callers that keep the hash. seen_hash depends on the hash and its seed
+ * only, so one hash serves all native filters of one seen_hasher. Foreign filters take no hashes: seen_hash is 0 for them, and
  * the other calls return SEEN_EKIND. Otherwise these return what the calls above return;
  * seen_has_hash returns 1 or 0, and seen_has_hashes SEEN_OK. When seen_has_hashes
  * refuses, it sets found[i] to true, because false would be a promise. */
 SEEN_API uint64_t seen_hash(const seen_filter *f, const void *key, size_t len);
-SEEN_API uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len);
 SEEN_API int seen_add_hash(seen_filter *f, uint64_t hash);
 SEEN_API int seen_has_hash(const seen_filter *f, uint64_t hash);
 SEEN_API int seen_remove_hash(seen_filter *f, uint64_t hash);
@@ -306,6 +343,10 @@ SEEN_API int seen_body_to_write(seen_filter *f, uint32_t layer, void **body,
 /* An independent copy in memory, also of a mapped filter, from F's allocator.
  * SEEN_ENOMEM; SEEN_EKIND for a foreign filter that is part of a file. */
 SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
+
+/* An empty filter of the same kind, shape and hash: what F and it take can be merged.
+ * SEEN_ENOMEM; SEEN_EKIND if F is static, or foreign and cannot be cleared. */
+SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
  * by layer. Sets need only the same seed.
@@ -341,7 +382,10 @@ typedef struct seen_stats {
     double lost_expected; /* new keys taken for old so far, by prediction */
     bool mapped, writable, dirty;
     uint64_t removes_missed; /* removes that found nothing, in this process */
-    uint64_t reserved[3];    /* 0 */
+    uint64_t seed_high;
+    uint32_t hash;        /* of enum seen_hash_id; 0 if foreign */
+    uint32_t reserved0;   /* 0 */
+    uint64_t reserved[1]; /* 0 */
 } seen_stats;
 
 /* Reads the bits (a sample of them in large filters), so it takes a moment. */
@@ -535,13 +579,15 @@ typedef struct seen_build_spec {
     uint64_t work;    /* memory to work with, at least 64 MiB; 0: 1 GiB */
     const char *tmp;  /* folder for what does not fit; NULL: $TMPDIR or /tmp */
     unsigned threads; /* to solve with; 0: one for each processor */
-    unsigned reserved0; /* 0 */
+    uint32_t hash;    /* as in seen_spec */
     /* Called now and then in the thread that called the library; anything but 0 stops
      * the work with SEEN_ECANCEL. NULL: nobody looks. */
     int (*progress)(void *ctx, const seen_build_progress *p);
     void *ctx;
     seen_allocator alloc; /* of the builder and of the filter it makes */
-    uint64_t reserved[4]; /* 0 */
+    uint64_t seed_high;
+    const seen_hasher *hasher; /* as in seen_spec */
+    uint64_t reserved[2];      /* 0 */
 } seen_build_spec;
 
 /* A builder takes any number of keys, in any order, as often as they come, and keeps

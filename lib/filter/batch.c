@@ -165,8 +165,8 @@ static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_ke
     bool ignored[CHUNK];
     for (size_t done = 0, m; done < n; done += m) {
         m = n - done < CHUNK ? n - done : CHUNK;
-        for (size_t i = 0; keys && i < m; i++)
-            own[i] = sn_key_hash(f, keys[done + i].data, keys[done + i].len);
+        if (keys)
+            sn_key_hashes(f, keys + done, m, own);
         const uint64_t *h = keys ? own : hashes + done;
         bool *answer = out ? out + done : ignored;
         if (into) {
@@ -218,8 +218,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
             size_t m = n - ahead < GROUP ? n - ahead : GROUP;
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
-                for (size_t i = 0; i < m; i++)
-                    slot[i] = sn_key_hash(f, keys[ahead + i].data, keys[ahead + i].len);
+                sn_key_hashes(f, keys + ahead, m, slot);
             if (f->touch)
                 touch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
@@ -283,8 +282,8 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
             from = 0;
         }
         size_t m = n - hashed < STEP ? n - hashed : STEP;
-        for (size_t i = 0; i < m; i++, hashed++)
-            line[to + i] = sn_key_hash(f, keys[hashed].data, keys[hashed].len);
+        sn_key_hashes(f, keys + hashed, m, line + to);
+        hashed += m;
         if (to - from < SN_AHEAD) /* nothing before them asks for these */
             f->layer->twin->touch(f->layer, line + to, m);
         to += m;
@@ -319,8 +318,7 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
     uint64_t h[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
-        for (size_t j = 0; j < m; j++)
-            h[j] = sn_key_hash(f, keys[i + j].data, keys[i + j].len);
+        sn_key_hashes(f, keys + i, m, h);
         f->layer->twin->has(f->layer, h, m, out + i);
     }
 }

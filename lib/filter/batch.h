@@ -2,12 +2,16 @@
 #ifndef SN_BATCH_H
 #define SN_BATCH_H
 #include "filter/filter.h"
-#include "hash/hash.h"
-#include "hash/oldhash.h"
 
 static inline uint64_t sn_key_hash(const seen_filter *f, const void *key, size_t len)
 {
-    return f->xxh64 ? sn_xxh64(key, len, f->seed) : sn_hash(f->seed, key, len);
+    return sn_hasher_hash(&f->hasher, key, len);
+}
+
+static inline void sn_key_hashes(const seen_filter *f, const seen_key *keys, size_t n,
+                                 uint64_t *out)
+{
+    sn_hasher_many(&f->hasher, keys, n, out);
 }
 
 /* Keys that the newest layer may still take. */

@@ -45,7 +45,7 @@ static void free_locked(void *ctx, void *p, size_t size)
 
 static int check_spec(const seen_build_spec *spec)
 {
-    if (spec->reserved0 || !sn_all_zero(spec->reserved, sizeof spec->reserved))
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
@@ -70,7 +70,10 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     *out = NULL;
     if (!spec)
         spec = &zero;
+    sn_hasher hasher;
     int rc = check_spec(spec);
+    if (rc == 0)
+        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed, spec->seed_high);
     if (rc < 0)
         return rc;
     seen_builder *b = sn_alloc(&spec->alloc, sizeof *b);
@@ -84,6 +87,7 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     }
     b->tmp = strcpy(name, tmp);
     b->spec = *spec;
+    b->hasher = hasher;
     pthread_mutex_init(&b->memory, NULL);
     if (spec->alloc.alloc)
         b->alloc = (seen_allocator){alloc_locked, free_locked, b};
@@ -321,12 +325,9 @@ static inline int take_keys(seen_builder *b, const seen_key *keys, const uint64_
             some = some < n - i ? some : n - i;
             uint64_t *to = b->fill + b->used;
             if (keys)
-                for (uint64_t j = 0; j < some; j++)
-                    to[j] = sn_remix(
-                        sn_hash(b->spec.seed, keys[i + j].data, keys[i + j].len));
-            else
-                for (uint64_t j = 0; j < some; j++)
-                    to[j] = sn_remix(h[i + j]);
+                sn_hasher_many(&b->hasher, keys + i, some, to);
+            for (uint64_t j = 0; j < some; j++)
+                to[j] = sn_remix(keys ? to[j] : h[i + j]);
             b->used += some;
             b->total += some;
             i += some;

@@ -17,6 +17,7 @@ typedef struct sn_run {
 
 struct seen_builder {
     seen_build_spec spec;
+    sn_hasher hasher;
     /* The caller's allocator behind a lock, because the threads that solve use it too;
      * or the system's. */
     seen_allocator alloc;

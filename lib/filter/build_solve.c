@@ -467,7 +467,7 @@ static int make_filter(job *j, seen_filter **out)
     f->flags = SEEN_FIXED;
     f->kind = SEEN_RIBBON;
     f->probes = j->r;
-    f->seed = j->b->spec.seed;
+    f->hasher = j->b->hasher;
     f->keys = j->kept;
     f->error = l->shape.error;
     sn_choose_twins(f);

@@ -40,8 +40,7 @@ size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
     for (size_t i = 0; i < n; i += chunk) {
         size_t m = n - i < chunk ? n - i : chunk;
         if (keys)
-            for (size_t j = 0; j < m; j++)
-                scratch[chunk + j] = sn_key_hash(f, keys[i + j].data, keys[i + j].len);
+            sn_key_hashes(f, keys + i, m, scratch + chunk);
         partition(keys ? scratch + chunk : hashes + i, m, scratch);
         for (size_t j = 0; j < m; j += sizeof ignored)
             seen_add_hashes(f, scratch + j,

@@ -10,8 +10,6 @@ enum {
     SN_PAGE = 4096,
     SN_PIECE_LOG2 = 20,
 };
-/* The hash of the keys. */
-enum { SN_HASH_XXH3 = 1, SN_HASH_XXH64 = 2 };
 #define SN_PIECE ((uint64_t)1 << SN_PIECE_LOG2)
 #define SN_MAGIC "\x89seen\r\n\x1a"
 
@@ -31,6 +29,8 @@ enum {
     SN_AT_PIECE = 72,
     SN_AT_DIRTY = 76,
     SN_AT_SUM = 80,
+    SN_AT_SEED_HIGH = 88,
+    SN_AT_RESERVED = 96,
 };
 
 /* Offsets in a layer record. */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 
 seen_filter *sn_filter_alloc(const seen_allocator *a)
@@ -27,7 +26,7 @@ seen_filter *sn_filter_alloc(const seen_allocator *a)
 uint64_t seen_random_seed(void)
 {
     uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+    if (seen_random_bytes(&seed, sizeof seed) < 0) {
         struct timespec t; /* no randomness to be had: at least not a constant */
         clock_gettime(CLOCK_REALTIME, &t);
         seed = (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^
@@ -43,7 +42,10 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     *out = NULL;
     if (!spec)
         spec = &zero;
+    sn_hasher hasher;
     int rc = sn_shape_of_spec(spec, &shape);
+    if (rc == 0)
+        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed, spec->seed_high);
     if (rc < 0)
         return rc;
     if (!(seen_kind_can(shape.kind) & SEEN_CAN_ADD))
@@ -61,7 +63,7 @@ int seen_new(const seen_spec *spec, seen_filter **out)
         f->flags |= SEEN_FIXED;
     f->kind = shape.kind;
     f->probes = spec->probes;
-    f->seed = spec->seed;
+    f->hasher = hasher;
     f->keys = spec->keys;
     f->error = spec->memory || spec->bits ? shape.error
                : spec->error == 0         ? 0.01
@@ -161,38 +163,77 @@ void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t l
         sn_put64((uint8_t *)to + i, sn_peek64(from + i));
 }
 
+/* An empty filter with what decides where F's bits go, but its layers. */
+static seen_filter *same_rules(const seen_filter *f)
+{
+    seen_filter *g = sn_filter_alloc(&f->alloc);
+    if (!g) {
+        sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return NULL;
+    }
+    g->flags = f->flags;
+    g->kind = f->kind;
+    g->probes = f->probes;
+    g->hasher = f->hasher;
+    g->keys = f->keys;
+    g->error = f->error;
+    return g;
+}
+
 int seen_copy(const seen_filter *f, seen_filter **out)
 {
     *out = NULL;
     if (f->foreign)
         return sn_handle_foreign_copy(f, out);
-    seen_filter *g = sn_filter_alloc(&f->alloc);
-    if (!g)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
-    g->flags = f->flags;
-    g->kind = f->kind;
-    g->probes = f->probes;
-    g->seed = f->seed;
-    g->xxh64 = f->xxh64;
-    g->keys = f->keys;
-    g->error = f->error;
-    for (uint32_t i = 0; i < f->layers; i++) {
-        int rc = sn_append(g, &f->layer[i].shape);
-        if (rc < 0) {
-            seen_free(g);
-            return rc;
+    seen_filter *g = same_rules(f);
+    int rc = g ? 0 : SEEN_ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++) {
+        rc = sn_append(g, &f->layer[i].shape);
+        if (rc == 0) {
+            sn_snapshot(f, g->layer[i].body, f->layer[i].body, f->layer[i].len);
+            g->layer[i].added = __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
         }
-        sn_snapshot(f, g->layer[i].body, f->layer[i].body, f->layer[i].len);
-        g->layer[i].added = __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
     }
-    *out = g;
-    return 0;
+    if (rc == 0)
+        *out = g;
+    else
+        seen_free(g);
+    return rc;
+}
+
+int seen_new_like(const seen_filter *f, seen_filter **out)
+{
+    *out = NULL;
+    if (f->foreign) {
+        seen_filter *g;
+        int rc = sn_handle_foreign_copy(f, &g);
+        if (rc == 0 && (rc = sn_handle_foreign_clear(g)) < 0)
+            seen_free(g);
+        else if (rc == 0)
+            *out = g;
+        return rc;
+    }
+    if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
+        return sn_fail(SEEN_EKIND, "a %s filter is static: build another from its keys",
+                       sn_newest(f)->kind->name);
+    seen_filter *g = same_rules(f);
+    int rc = g ? 0 : SEEN_ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
+        rc = sn_append(g, &f->layer[i].shape);
+    if (rc == 0)
+        *out = g;
+    else
+        seen_free(g);
+    return rc;
 }
 
 static int same_shape(const seen_filter *a, const seen_filter *b)
 {
-    if (a->seed != b->seed || a->xxh64 != b->xxh64)
-        return sn_fail(SEEN_EMISMATCH, "the seeds of the hash differ");
+    if (!sn_hasher_same(&a->hasher, &b->hasher))
+        return sn_fail(SEEN_EMISMATCH,
+                       "their hashes have different %s: filters that will be merged are "
+                       "made alike ('seen new --like', seen_new_like)",
+                       a->hasher.id == b->hasher.id ? "seeds" : "functions");
     if (a->layers != b->layers)
         return sn_fail(SEEN_EMISMATCH, "one has %u layers, the other %u", a->layers,
                        b->layers);
@@ -270,8 +311,7 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to anything of the same seed, whatever its size. */
-    if (src->seed == dst->seed && src->xxh64 == dst->xxh64 &&
-        sn_newest(src)->kind->each_hash && sn_newest(dst)->kind->each_hash)
+    if (sn_hasher_same(&src->hasher, &dst->hasher) && sn_newest(src)->kind->each_hash && sn_newest(dst)->kind->each_hash)
         return merge_hashes(dst, src);
     rc = same_shape(dst, src);
     if (rc < 0)
@@ -305,7 +345,10 @@ static int build_batch(void *into, const uint64_t *h, size_t n)
 static int rebuild_static(const seen_filter *f, const seen_spec *spec,
                           seen_filter **out)
 {
-    seen_build_spec s = {.error = spec->error, .memory = spec->memory, .seed = f->seed};
+    seen_hasher hasher;
+    seen_get_hasher(f, &hasher);
+    seen_build_spec s = {
+        .error = spec->error, .memory = spec->memory, .hasher = &hasher};
     seen_builder *b;
     int rc = seen_builder_new(&s, &b);
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
@@ -330,7 +373,11 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
     if (spec->kind == SEEN_RIBBON)
         return rebuild_static(f, spec, out);
     seen_spec s = *spec;
-    s.seed = f->seed; /* the hashes were made with it */
+    seen_hasher hasher; /* the hashes were made with it */
+    seen_get_hasher(f, &hasher);
+    s.hasher = &hasher;
+    s.hash = 0;
+    s.seed = s.seed_high = 0;
     seen_filter *g;
     int rc = seen_new(&s, &g);
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++)

@@ -5,6 +5,7 @@
 #ifndef SN_FILTER_H
 #define SN_FILTER_H
 #include "foreign/foreign.h"
+#include "hash/hasher.h"
 #include "kind/kind.h"
 
 /* A first layer of one key that doubles passes 2^64 keys before this. */
@@ -18,8 +19,7 @@ struct seen_filter {
     unsigned flags;  /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
     seen_kind kind;  /* of every layer, once it has more than a few keys */
     uint32_t probes; /* k wanted for new layers; 0: the best */
-    uint64_t seed;
-    bool xxh64;    /* keys are hashed with XXH64, as Parquet does, not XXH3 */
+    sn_hasher hasher;
     uint64_t keys; /* as expected; 0: unknown */
     double error;  /* as promised for the whole */
     bool touch;    /* some layer is larger than SN_TOUCH_BYTES */

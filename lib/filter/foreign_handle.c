@@ -307,7 +307,7 @@ static int to_native(const sn_foreign *o, seen_filter **out)
     sn_shape shape = {.kind = SEEN_SPLIT, .k = 8, .units = o->bits.have / 32};
     f->flags = SEEN_FIXED;
     f->kind = SEEN_SPLIT;
-    f->xxh64 = true;
+    sn_hasher_init(&f->hasher, SEEN_HASH_XXH64, 0, 0);
     int rc = sn_append(f, &shape);
     if (rc < 0) {
         seen_free(f);
@@ -322,7 +322,7 @@ static int to_native(const sn_foreign *o, seen_filter **out)
 static int to_parquet(const seen_filter *f, const char *format, seen_filter **out)
 {
     if (strcmp(format, "parquet") || f->kind != SEEN_SPLIT || f->layers != 1 ||
-        !f->xxh64 || f->seed)
+        f->hasher.id != SEEN_HASH_XXH64 || f->hasher.seed)
         return sn_fail(SEEN_EKIND,
                        "the bits of this %s filter cannot be a %s filter's: the "
                        "same key goes to other bits",

@@ -45,13 +45,15 @@ static int check_preamble(const uint8_t *p, uint64_t len)
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
         REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
     uint32_t hash = sn_le32(p + SN_AT_HASH);
-    if (hash != SN_HASH_XXH3 && hash != SN_HASH_XXH64)
-        REFUSE("hash %u is not known", sn_le32(p + SN_AT_HASH));
+    if (hash != SEEN_HASH_XXH3 && hash != SEEN_HASH_XXH64 && hash != SEEN_HASH_KEYED)
+        REFUSE("hash %u is not known", hash);
+    if (hash != SEEN_HASH_KEYED && sn_le64(p + SN_AT_SEED_HIGH))
+        REFUSE("seed_high is given, but hash %u has a seed of 64 bits", hash);
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
         REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
     if (!fits)
         REFUSE("%u layers do not fit", layers);
-    if (!sn_all_zero(p + SN_AT_SUM + 8, SN_PREAMBLE - SN_AT_SUM - 8))
+    if (!sn_all_zero(p + SN_AT_RESERVED, SN_PREAMBLE - SN_AT_RESERVED))
         REFUSE("the reserved bytes of the preamble are not zero");
     double error = sn_le_double(p + SN_AT_ERROR);
     if (!(error >= 0 && error <= 1))
@@ -111,8 +113,8 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     if (taken != len || sn_header_len(f) != sn_le64(p + SN_AT_HEADER_LEN))
         REFUSE("the bodies do not fill the file");
     f->flags |= sn_le32(p + SN_AT_FLAGS);
-    f->seed = sn_le64(p + SN_AT_SEED);
-    f->xxh64 = sn_le32(p + SN_AT_HASH) == SN_HASH_XXH64;
+    sn_hasher_init(&f->hasher, sn_le32(p + SN_AT_HASH), sn_le64(p + SN_AT_SEED),
+                   sn_le64(p + SN_AT_SEED_HIGH));
     f->error = sn_le_double(p + SN_AT_ERROR);
     f->keys = sn_le64(p + SN_AT_KEYS);
     f->kind = (seen_kind)sn_le32(p + SN_AT_KIND);

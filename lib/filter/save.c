@@ -62,8 +62,9 @@ static void fill_header(const seen_filter *f, uint8_t *p)
     sn_put32(p + SN_AT_VERSION, SN_FILE_VERSION);
     sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
     sn_put64(p + SN_AT_HEADER_LEN, len);
-    sn_put64(p + SN_AT_SEED, f->seed);
-    sn_put32(p + SN_AT_HASH, f->xxh64 ? SN_HASH_XXH64 : SN_HASH_XXH3);
+    sn_put64(p + SN_AT_SEED, f->hasher.seed);
+    sn_put64(p + SN_AT_SEED_HIGH, f->hasher.seed_high);
+    sn_put32(p + SN_AT_HASH, f->hasher.id);
     sn_put32(p + SN_AT_LAYERS, f->layers);
     sn_put_double(p + SN_AT_ERROR, f->error);
     sn_put64(p + SN_AT_KEYS, f->keys);

@@ -20,9 +20,13 @@ uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
     return f->foreign ? 0 : sn_key_hash(f, key, len);
 }
 
-uint64_t seen_hash_seeded(uint64_t seed, const void *key, size_t len)
+int seen_get_hasher(const seen_filter *f, seen_hasher *out)
 {
-    return sn_hash(seed, key, len);
+    memset(out, 0, sizeof *out);
+    if (f->foreign)
+        return sn_handle_foreign_refuse(f, "takes no hashes");
+    memcpy(out->opaque, &f->hasher, sizeof f->hasher);
+    return SEEN_OK;
 }
 
 int seen_add_hash(seen_filter *f, uint64_t h)

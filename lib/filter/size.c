@@ -99,7 +99,7 @@ static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
 {
     *out = (sn_shape){.k = spec->probes};
-    if (spec->reserved0 || !sn_all_zero(spec->reserved, sizeof spec->reserved))
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     const unsigned flags =

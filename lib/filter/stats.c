@@ -10,7 +10,7 @@ seen_kind seen_kind_of(const seen_filter *f)
 
 uint64_t seen_seed(const seen_filter *f)
 {
-    return f->seed;
+    return f->hasher.seed;
 }
 
 /* Other threads may be adding. */
@@ -91,7 +91,9 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
         .probes = newest->shape.k,
         .layers = f->layers,
         .flags = f->flags,
-        .seed = f->seed,
+        .seed = f->hasher.seed,
+        .seed_high = f->hasher.seed_high,
+        .hash = f->hasher.id,
         .added = seen_added(f),
         .bytes = seen_bytes(f),
         .error_wanted = f->error,

@@ -25,9 +25,22 @@ static void structures(void)
     seen_builder *b;
     seen_spec spec = {.keys = 10};
     REFUSES_RESERVED("seen_spec", spec, seen_new(&spec, &f));
-    spec.reserved0 = 1;
-    ok(seen_new(&spec, &f) == SEEN_EINVAL && !f, "and so is the one between the fields");
-    spec.reserved0 = 0;
+    spec.hash = 99;
+    ok(seen_new(&spec, &f) == SEEN_EINVAL && !f, "a hash that is unknown: %s",
+       seen_reason());
+    spec.hash = SEEN_HASH_XXH3;
+    spec.seed_high = 1;
+    ok(seen_new(&spec, &f) == SEEN_EINVAL && !f, "half a seed too much: %s",
+       seen_reason());
+    seen_hasher none = {{0}};
+    spec = (seen_spec){.keys = 10, .hasher = &none};
+    ok(seen_new(&spec, &f) == SEEN_EINVAL && !f, "a hasher of zeroes: %s",
+       seen_reason());
+    seen_hasher_init(&none, SEEN_HASH_KEYED, 1, 2);
+    spec.seed = 1;
+    ok(seen_new(&spec, &f) == SEEN_EINVAL && !f, "a hasher and a seed: %s",
+       seen_reason());
+    spec = (seen_spec){.keys = 10};
     unsigned taken = 0;
     for (unsigned bit = 5; bit < 32; bit++) {
         spec.flags = 1u << bit;
@@ -38,8 +51,8 @@ static void structures(void)
     REFUSES_RESERVED("seen_size", size, seen_solve(&size));
     seen_build_spec build = {.error = 0.01};
     REFUSES_RESERVED("seen_build_spec", build, seen_builder_new(&build, &b));
-    build.reserved0 = 1;
-    ok(seen_builder_new(&build, &b) == SEEN_EINVAL && !b, "and the one between");
+    build.hash = 99;
+    ok(seen_builder_new(&build, &b) == SEEN_EINVAL && !b, "and an unknown hash");
     seen_params params = {.keys = 10, .error = 0.01};
     REFUSES_RESERVED("seen_params", params, seen_new_foreign("guava", &params, &f));
     REFUSES_RESERVED("seen_params when opening", params,
