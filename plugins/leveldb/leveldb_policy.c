@@ -1,8 +1,8 @@
 /* leveldb_policy.c - table_filter.h as a LevelDB filter policy.
  *
  * LevelDB hands over the user keys of one data block (about 36), sorted, with
- * adjacent repeats where a key has several versions; it has no way to hear of an
- * error, so every path here returns a filter, at worst one that matches all. */
+ * adjacent repeats where a key has several versions. It cannot be told of an error, so
+ * every path here returns a filter, at worst one that matches all. */
 #include "seen_leveldb.h"
 #include "table_filter.h"
 

@@ -27,11 +27,12 @@ extern "C" {
 #endif
 
 /* The name under which seen_leveldb_policy stores its filters in table files. */
-#define SEEN_LEVELDB_NAME "seen.TableFilter1"
+#define SEEN_LEVELDB_NAME "seen.TableFilter2"
 
 /* Our own encoding: never larger than the builtin's at the same BITS_PER_KEY
  * (2 to 40; others are moved into that range), and it lets through about
- * 1 absent key in 2^(BITS_PER_KEY - 1), whatever the keys look like.
+ * 1 absent key in 2^(BITS_PER_KEY - 1), whatever the keys look like. A damaged filter
+ * is noticed by its check byte and lets all keys through.
  *
  * A database that was written with another policy, or none, can be opened: its old
  * tables are read unfiltered until compaction rewrites them. NULL if out of memory. */

@@ -7,10 +7,12 @@
  * average: the first column that disagrees ends it. */
 #include "table_filter.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN = 64, MAX_R = 32, HEAD = 2, SALTS = 256, MIN_BITS = 2, MAX_BITS = 40 };
+enum { RUN = 64, MAX_R = 32, SALTS = 256, MIN_BITS = 2, MAX_BITS = 40 };
+enum { AT_R, AT_SALT, AT_CHECK, HEAD };
 
 typedef struct equation {
     size_t start;  /* first word of the run */
@@ -38,6 +40,32 @@ static equation equation_of(uint64_t h, unsigned salt, size_t m)
     else if (m < RUN)
         e.mask &= ((uint64_t)1 << m) - 1;
     return e;
+}
+
+static uint64_t le64(const uint8_t *p, size_t have)
+{
+    uint64_t x = 0;
+    if (have >= 8) {
+        memcpy(&x, p, 8);
+        return le64toh(x);
+    }
+    for (size_t i = 0; i < have; i++)
+        x |= (uint64_t)p[i] << 8 * i;
+    return x;
+}
+
+/* The check byte of a filter: the sum (xor) of its words, each turned by 9 bits more
+ * than the next, and of r, salt and length, folded to 8 bits. Linear, so a single
+ * flipped bit always shows; other damage is missed one time in 256. */
+static uint8_t check_of(const uint8_t *p, size_t len)
+{
+    uint64_t x = (uint64_t)len * 0x9e3779b97f4a7c15u;
+    x ^= (uint64_t)p[AT_R] << 8 | (uint64_t)p[AT_SALT];
+    for (size_t i = HEAD; i < len; i += 8)
+        x = (x << 9 | x >> 55) ^ le64(p + i, len - i);
+    x ^= x >> 32;
+    x ^= x >> 16;
+    return (uint8_t)(x ^ x >> 8);
 }
 
 size_t sn_table_filter_size(size_t n, unsigned bits)
@@ -99,7 +127,7 @@ size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
                              uint8_t *out)
 {
     size_t body = sn_table_filter_size(n, bits) - HEAD, r = body * 8 / (n + 1);
-    if (r > MAX_R) { /* more than 32 bits a word help nobody: take fewer bytes */
+    if (r > MAX_R) { /* more than 32 bits a word are no use: take fewer bytes */
         r = MAX_R;
         size_t enough = (n + 2 + n / 8) * MAX_R / 8;
         body = enough < body ? enough : body;
@@ -118,10 +146,11 @@ size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
             if (!eliminate(hashes, n, salt, m, low, mask, sum))
                 continue;
             memset(out, 0, HEAD + body);
-            out[0] = (uint8_t)r;
-            out[1] = (uint8_t)salt;
+            out[AT_R] = (uint8_t)r;
+            out[AT_SALT] = (uint8_t)salt;
             write_columns(mask, sum, m, (unsigned)r, out + HEAD);
             len = HEAD + body;
+            out[AT_CHECK] = check_of(out, len);
             goto out;
         }
     }
@@ -136,26 +165,20 @@ static uint64_t bits_at(const uint8_t *p, size_t len, size_t at)
 {
     size_t byte = at / 8, have = len - byte;
     unsigned shift = at % 8;
-    uint64_t x = 0;
-    if (have >= 9) {
-        for (unsigned i = 0; i < 8; i++)
-            x |= (uint64_t)p[byte + i] << 8 * i;
-        return shift ? x >> shift | (uint64_t)p[byte + 8] << (64 - shift) : x;
-    }
-    for (unsigned i = 0; i < have && i < 8; i++)
-        x |= (uint64_t)p[byte + i] << 8 * i;
-    return x >> shift;
+    uint64_t x = le64(p + byte, have) >> shift;
+    return have > 8 && shift ? x | (uint64_t)p[byte + 8] << (64 - shift) : x;
 }
 
 bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h)
 {
-    if (len <= HEAD || p[0] == 0 || p[0] > MAX_R)
+    if (len <= HEAD || p[AT_R] == 0 || p[AT_R] > MAX_R ||
+        p[AT_CHECK] != check_of(p, len))
         return true;
-    unsigned r = p[0];
+    unsigned r = p[AT_R];
     size_t body = len - HEAD, m = body * 8 / r;
     if (m == 0)
         return true;
-    equation e = equation_of(h, p[1], m);
+    equation e = equation_of(h, p[AT_SALT], m);
     for (unsigned j = 0; j < r; j++) {
         uint64_t run = bits_at(p + HEAD, body, j * m + e.start);
         if (((unsigned)__builtin_popcountll(run & e.mask) & 1) != (e.sum >> j & 1))

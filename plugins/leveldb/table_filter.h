@@ -7,9 +7,10 @@
  * block, more: a system this small costs nothing extra, because every key may
  * select among all m words.
  *
- * Knows hashes, no keys and no LevelDB. Bytes written (version 1):
+ * Knows hashes, no keys and no database. Bytes written (version 2):
  *     byte 0    r, 1 .. 32; 0 matches everything; above 32: reserved, matches
  *     byte 1    salt of the hashes
+ *     byte 2    check byte: a filter whose check fails was damaged and matches all
  *     then      r columns of m bits, least significant bit first, without gaps;
  *               m is not stored, it is floor(8 * rest / r) */
 #ifndef TABLE_FILTER_H
@@ -22,11 +23,12 @@
 size_t sn_table_filter_size(size_t n, unsigned bits);
 
 /* Writes a filter of the N hashes to OUT, which has sn_table_filter_size() bytes, and
- * returns its length. Equal hashes may come. Without memory, or in a case that all
- * salts failed (one in 10^30), it writes a filter that matches everything. */
+ * returns its length. Hashes may repeat. If memory runs out, or all salts fail (once in
+ * 10^30), it writes a filter that matches everything. */
 size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
                              uint8_t *out);
 
-/* Whether H may be in the LEN bytes at P; false is certain. Any bytes may come. */
+/* Whether H may be in the filter of LEN bytes at P; false is certain, unless damage
+ * went unnoticed. Any bytes are allowed. */
 bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h);
 #endif

@@ -6,6 +6,7 @@
  * counted is what the filter let through. */
 #ifndef COUNTED_READS_H
 #define COUNTED_READS_H
+#include <endian.h>
 #include <leveldb/c.h>
 #include <seen.h>
 #include <stdint.h>
@@ -85,23 +86,60 @@ __attribute__((unused)) static void store_close(store *s)
     leveldb_options_destroy(s->options);
 }
 
-/* Key number I of one of two families: neighbours, or hashed hex. */
-__attribute__((unused)) static size_t make_key(char key[32], uint64_t i, int hashed)
+/* What keys look like; the names are for tables. */
+enum {
+    SHAPE_DECIMAL,
+    SHAPE_HASHED,
+    SHAPE_BIG_ENDIAN,
+    SHAPE_LITTLE_ENDIAN,
+    SHAPE_DATE,
+    SHAPE_URL,
+    SHAPE_RANDOM,
+    SHAPES
+};
+__attribute__((unused)) static const char *const shape_name[SHAPES] = {
+    "user%012d",           "hashed hex",
+    "8 bytes, big-endian", "8 bytes, little-endian",
+    "date and number",     "URL with number",
+    "16 random bytes"};
+
+/* Key number I of SHAPE. */
+__attribute__((unused)) static size_t make_key(char key[64], uint64_t i, int shape)
 {
-    if (hashed)
+    unsigned long long n = i;
+    uint64_t word = shape == SHAPE_BIG_ENDIAN ? htobe64(i) : htole64(i);
+    switch (shape) {
+    case SHAPE_HASHED:
         return (size_t)sprintf(key, "%016llx",
                                (unsigned long long)seen_hash_seeded(7, &i, sizeof i));
-    return (size_t)sprintf(key, "user%012llu", (unsigned long long)i);
+    case SHAPE_BIG_ENDIAN:
+    case SHAPE_LITTLE_ENDIAN:
+        memcpy(key, &word, 8);
+        return 8;
+    case SHAPE_DATE:
+        return (size_t)sprintf(key, "2026-%02llu-%02llu/%06llu", n / 40000 % 12 + 1,
+                               n / 1000 % 28 + 1, n);
+    case SHAPE_URL:
+        return (size_t)sprintf(key, "https://example.com/item/%llu?lang=en", n);
+    case SHAPE_RANDOM:
+        word = seen_hash_seeded(8, &i, sizeof i);
+        memcpy(key, &word, 8);
+        word = seen_hash_seeded(9, &i, sizeof i);
+        memcpy(key + 8, &word, 8);
+        return 16;
+    default:
+        return (size_t)sprintf(key, "user%012llu", n);
+    }
 }
 
 /* Puts keys FROM, FROM + 2, ... N of them, with values of 100 bytes. */
 __attribute__((unused)) static void store_fill(store *s, uint64_t from, uint64_t n,
-                                               int hashed)
+                                               int shape)
 {
-    char key[32], value[100], *err = NULL;
+    char key[64], value[100], *err = NULL;
     memset(value, 'v', sizeof value);
     for (uint64_t i = 0; i < n; i++) {
-        size_t len = make_key(key, from + 2 * i, hashed);
+        size_t len = make_key(key, from + 2 * i, shape);
         memcpy(value, key, len);
         leveldb_put(s->db, s->put, key, len, value, sizeof value, &err);
         die_if(err, "put");
@@ -111,16 +149,16 @@ __attribute__((unused)) static void store_fill(store *s, uint64_t from, uint64_t
 /* Gets keys FROM, FROM + 2, ...: N of them spread over the first SPAN. Returns how
  * many were found; *READS is what they cost. Every table is opened before. */
 __attribute__((unused)) static uint64_t store_ask(store *s, uint64_t from, uint64_t n,
-                                                  uint64_t span, int hashed,
+                                                  uint64_t span, int shape,
                                                   uint64_t *reads)
 {
-    char key[32], *err = NULL;
+    char key[64], *err = NULL;
     uint64_t found = 0, step = span / n ? span / n : 1, before = 0;
     for (int round = 0; round < 2; round++) {
         before = reads_counted;
         found = 0;
         for (uint64_t i = 0; i < n; i++) {
-            size_t vlen, len = make_key(key, from + 2 * (i * step % span), hashed);
+            size_t vlen, len = make_key(key, from + 2 * (i * step % span), shape);
             char *v = leveldb_get(s->db, s->get, key, len, &vlen, &err);
             die_if(err, "get");
             found += v && vlen == 100 && !memcmp(v, key, len);

@@ -1,5 +1,5 @@
-/* leveldb_loses_no_key.c - the policies in a real database: what absent and present keys cost,
- * and that no key is ever lost. */
+/* leveldb_loses_no_key.c - the policies in a real database: what absent and present
+ * keys cost, and that no key is ever lost. */
 #include "counted_reads.h"
 #include "seen_leveldb.h"
 #include "tap.h"
@@ -116,7 +116,7 @@ static void churn(void)
 {
     store s;
     uint64_t reads, late = 0;
-    char key[32], *err = NULL;
+    char key[64], *err = NULL;
     store_open(&s, path_of("churn"), seen_leveldb_policy(10));
     for (int round = 0; round < 4; round++)
         store_fill(&s, 0, 30000, 0); /* four versions of each key */

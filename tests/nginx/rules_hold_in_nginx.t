@@ -188,7 +188,7 @@ my $rules = <<'END' =~ s/DIR/$dir/gr;
         location /pipe { seen_require pipe $arg_id; try_files /index.html =500; }
         location /every { seen_require ids $arg_id all; try_files /index.html =500; }
         location /none { seen_refuse ids $arg_id all; try_files /index.html =500; }
-        location = /auth { internal; seen_require ids $id; seen_status 403; try_files /index.html =500; }
+        location = /auth { internal; seen_require ids $id; seen_status 403; try_files /dev/null =204; }
         location /asked { set $id $arg_id; auth_request /auth; try_files /index.html =500; }
         location /status { seen_status_page; }
         location /metrics { seen_status_page prometheus; }
