@@ -169,15 +169,16 @@ static uint64_t bits_at(const uint8_t *p, size_t len, size_t at)
     return have > 8 && shift ? x | (uint64_t)p[byte + 8] << (64 - shift) : x;
 }
 
-bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h)
+bool sn_table_filter_sound(const uint8_t *p, size_t len)
 {
-    if (len <= HEAD || p[AT_R] == 0 || p[AT_R] > MAX_R ||
-        p[AT_CHECK] != check_of(p, len))
-        return true;
+    return len > HEAD && p[AT_R] >= 1 && p[AT_R] <= MAX_R &&
+           (len - HEAD) * 8 >= p[AT_R] && p[AT_CHECK] == check_of(p, len);
+}
+
+bool sn_table_filter_ask(const uint8_t *p, size_t len, uint64_t h)
+{
     unsigned r = p[AT_R];
     size_t body = len - HEAD, m = body * 8 / r;
-    if (m == 0)
-        return true;
     equation e = equation_of(h, p[AT_SALT], m);
     for (unsigned j = 0; j < r; j++) {
         uint64_t run = bits_at(p + HEAD, body, j * m + e.start);
@@ -185,4 +186,9 @@ bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h)
             return false;
     }
     return true;
+}
+
+bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h)
+{
+    return !sn_table_filter_sound(p, len) || sn_table_filter_ask(p, len, h);
 }

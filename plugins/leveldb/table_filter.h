@@ -31,4 +31,9 @@ size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
 /* Whether H may be in the filter of LEN bytes at P; false is certain, unless damage
  * went unnoticed. Any bytes are allowed. */
 bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h);
+
+/* The two halves of it, for filters that are asked often: whether the bytes are a sound
+ * filter that can say no, and, of those only, whether H may be in it. */
+bool sn_table_filter_sound(const uint8_t *p, size_t len);
+bool sn_table_filter_ask(const uint8_t *p, size_t len, uint64_t h);
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What docs/leveldb.md and docs/guard.md show: installed, compiled against the installed
+# What docs/leveldb.md, docs/rocksdb.md and docs/guard.md show: installed, compiled against the installed
 # copy with the lines of the documents, and run.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -17,7 +17,7 @@ p=$t/root/usr/local
 export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/root"
 # The compile line of DOC that names SOURCE, its output put into our folder.
 compile() { # document, program
-    sed -n "/^cc examples\\/$2\\.c/s| -o $2| -o $t/$2|p" "docs/$1"
+    sed -n "/^c[c+]* examples\\/$2\\.c/s| -o $2| -o $t/$2|p" "docs/$1"
 }
 if [ -e "$p/lib/libseen_leveldb.a" ]; then
     check "docs/leveldb.md: the example compiles" "$(compile leveldb.md leveldb_absent)"
@@ -25,6 +25,13 @@ if [ -e "$p/lib/libseen_leveldb.a" ]; then
         "LD_LIBRARY_PATH=$p/lib $t/leveldb_absent $t/ldb | grep -x 'with the filter: 10205 found of even ids, 0 of odd ones'"
 else
     skip "docs/leveldb.md" "package libleveldb-dev is not installed"
+fi
+if [ -x "$build/examples/rocksdb_absent" ]; then
+    check "docs/rocksdb.md: the example compiles" "$(compile rocksdb.md rocksdb_absent)"
+    check "and finds what is there, and nothing else" \
+        "LD_LIBRARY_PATH=$p/lib $t/rocksdb_absent $t/rdb | grep '^100000 found; 100000 absent ids cost [0-9]* reads'"
+else
+    skip "docs/rocksdb.md" "package librocksdb-dev 7.8 is not installed"
 fi
 if [ -x "$build/examples/guard_sqlite" ]; then
     check "docs/guard.md: the example compiles" "$(compile guard.md guard_sqlite)"
