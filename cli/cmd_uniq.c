@@ -387,8 +387,8 @@ const kit_command cmd_uniq = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints each distinct line of the FILEs, or of standard input, once: its first "
-        "occurrence, in order. Files compressed with gzip or zstd are unpacked. Lines "
-        "may have any length and hold any bytes.\n\n"
+        "occurrence, in order. Files compressed with gzip, zstd, bzip2, xz or lz4 are "
+        "unpacked. Lines may have any length and hold any bytes.\n\n"
         "By default a 64-bit fingerprint of each line is kept, in 9 to 18 bytes: the "
         "chance that even one line of a billion is dropped wrongly is 3 in 100. With "
         "-e a filter takes a few bits a line instead, and --stats says how many lines "

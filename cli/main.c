@@ -6,6 +6,7 @@
 #include "output.h"
 #include "say.h"
 #include "seen.h"
+#include "unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static void version(void)
     printf("seen %s\nkinds:", seen_version());
     for (int k = 1; seen_kind_name((seen_kind)k); k++)
         printf(" %s", seen_kind_name((seen_kind)k));
-    printf("\ninstructions: %s, of " BUILT_FOR "\n", seen_simd());
+    printf("\ninstructions: %s, of " BUILT_FOR "\nunpacks: %s\n", seen_simd(),
+           kit_unpacks());
 }
 
 void overview(FILE *to)

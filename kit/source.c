@@ -1,10 +1,11 @@
 /* source.c - bytes of a file, unpacked on the way.
  *
- * The magic decides, not the name. A pipe is read as its bytes come: the only wait
- * for more is while what is there could still be the beginning of a magic. Several
- * gzip members or zstd frames in a row are one stream, as their own tools have it. */
+ * The magic decides, not the name. A pipe is read as its bytes come: the only wait for
+ * more is while what is there could still be the beginning of a magic. Several streams
+ * in a row (gzip members, zstd frames) are one, as for their own tools. */
 #include "source.h"
 #include "say.h"
+#include "unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,24 +15,22 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 enum { RAW = 256 << 10 };
-enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct kit_source {
     int fd;
-    bool waits; /* a pipe, socket or terminal: reads may block */
-    bool ended; /* the file has no more */
-    enum packing packing;
+    bool waits;               /* a pipe, socket or terminal: reads may block */
+    bool ended;               /* the file has no more */
+    bool known;               /* whether it is compressed; then: */
+    const kit_format *format; /* NULL: it is not */
+    void *state;              /* of FORMAT */
+    bool inside;              /* in a stream: if the file ends here, it was cut short */
+    bool began;               /* a stream ended before */
     uint64_t taken, most;
     unsigned char *raw; /* bytes of the file not yet used: raw[at..len) */
     size_t at, len;
-    bool inside; /* in a gzip member or zstd frame: an end here is a cut file */
-    z_stream z;
-    ZSTD_DStream *zs;
-    char error[160];
+    char error[200];
 };
 
 volatile int kit_stopped;
@@ -79,9 +78,8 @@ void kit_source_close(kit_source *s)
 {
     if (!s)
         return;
-    if (s->packing == GZIP)
-        inflateEnd(&s->z);
-    ZSTD_freeDStream(s->zs);
+    if (s->state)
+        s->format->end(s->state);
     if (s->fd != STDIN_FILENO)
         close(s->fd);
     free(s->raw);
@@ -90,7 +88,7 @@ void kit_source_close(kit_source *s)
 
 void kit_source_raw(kit_source *s, uint64_t most)
 {
-    s->packing = PLAIN;
+    s->known = true;
     s->most = most;
 }
 uint64_t kit_source_taken(const kit_source *s)
@@ -99,7 +97,7 @@ uint64_t kit_source_taken(const kit_source *s)
 }
 bool kit_source_packed(const kit_source *s)
 {
-    return s->packing >= GZIP;
+    return s->format != NULL;
 }
 const char *kit_source_error(const kit_source *s)
 {
@@ -143,117 +141,96 @@ static ssize_t read_some(kit_source *s, void *buf, size_t size)
     return 0;
 }
 
-/* What the first bytes are; UNKNOWN while more are needed to tell. */
-static enum packing look(const unsigned char *p, size_t n)
-{
-    static const unsigned char gz[3] = {0x1f, 0x8b, 0x08};
-    static const unsigned char zst[4] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const unsigned char skip[3] = {0x2a, 0x4d, 0x18};
-    size_t g = n < 3 ? n : 3, z = n < 4 ? n : 4;
-    if (memcmp(p, gz, g) == 0)
-        return n >= 3 ? GZIP : UNKNOWN;
-    if (memcmp(p, zst, z) == 0)
-        return n >= 4 ? ZSTD : UNKNOWN;
-    if (n && (p[0] & 0xf0) == 0x50 && memcmp(p + 1, skip, z - 1) == 0 && n > 1)
-        return n >= 4 ? ZSTD : UNKNOWN; /* a skippable frame in front */
-    return PLAIN;
-}
-
-/* Reads until the packing is known, into s->raw. */
+/* Reads until it is known whether the file is compressed, into s->raw. */
 static int begin(kit_source *s)
 {
     s->raw = kit_alloc(RAW);
-    while (s->packing == UNKNOWN) {
-        ssize_t n = read_some(s, s->raw + s->len, s->len ? 4 : RAW);
+    for (bool sure = false; !sure;) {
+        ssize_t n = read_some(s, s->raw + s->len, s->len ? 16 : RAW);
         if (n < 0)
             return -1;
         s->len += (size_t)n;
-        s->packing = look(s->raw, s->len);
-        if (n == 0 && s->packing == UNKNOWN)
-            s->packing = PLAIN;
+        s->format = kit_format_of(s->raw, s->len, &sure);
+        if (n == 0 && !sure) { /* it ends within the magic, so it is a text */
+            s->format = NULL;
+            sure = true;
+        }
     }
-    if (s->packing == GZIP && inflateInit2(&s->z, 15 + 16) != Z_OK)
-        return (int)fail(s, "cannot start unpacking gzip");
-    if (s->packing == ZSTD && !(s->zs = ZSTD_createDStream()))
-        return (int)fail(s, "cannot start unpacking zstd");
+    s->known = true;
+    const kit_format *f = s->format;
+    if (f && !f->start) {
+        s->format = NULL;
+        snprintf(s->error, sizeof s->error,
+                 "%s data, which this build cannot unpack%s%s: give it the output of "
+                 "its own tool",
+                 f->name, f->package ? " without " : "", f->package ? f->package : "");
+        return -1;
+    }
+    if (f && !(s->state = f->start()))
+        return (int)fail(s, "out of memory for unpacking");
     return 0;
 }
 
-static ssize_t read_gzip(kit_source *s, void *buf, size_t size)
+/* Begins the next stream; 0 if none follows in what was read. */
+static int next_stream(kit_source *s)
 {
+    while (s->began && s->format->zeros && s->at < s->len && s->raw[s->at] == 0)
+        s->at++;
+    if (s->at == s->len)
+        return 0;
+    if (s->began && !s->format->restart(s->state))
+        return (int)fail(s, "out of memory for unpacking");
+    return s->inside = true;
+}
+
+static ssize_t fail_format(kit_source *s, const char *what)
+{
+    snprintf(s->error, sizeof s->error, "%s data %s", s->format->name, what);
+    return -1;
+}
+
+static ssize_t read_packed(kit_source *s, void *buf, size_t size)
+{
+    bool waiting = s->inside; /* output may be waiting inside, without new input */
     for (;;) {
-        if (s->at == s->len) {
+        if (s->at == s->len && !waiting) {
             ssize_t n = read_some(s, s->raw, RAW);
             if (n < 0)
                 return -1;
             if (n == 0 && s->inside && !kit_stopped)
-                return fail(s, "gzip data end in the middle");
+                return fail_format(s, "ends in the middle");
             if (n == 0)
                 return 0;
             s->at = 0, s->len = (size_t)n;
         }
-        if (!s->inside) {
-            /* Between members gzip allows zeros, such as a tape's padding. */
-            while (s->at < s->len && s->raw[s->at] == 0 && s->z.total_in)
-                s->at++;
-            if (s->at == s->len)
-                continue;
-            inflateReset(&s->z);
-            s->inside = true;
-        }
-        s->z.next_in = s->raw + s->at;
-        s->z.avail_in = (uInt)(s->len - s->at);
-        s->z.next_out = buf;
-        s->z.avail_out = size > 1 << 30 ? 1 << 30 : (uInt)size;
-        uInt want = s->z.avail_out;
-        int rc = inflate(&s->z, Z_NO_FLUSH);
-        s->at = s->len - s->z.avail_in;
-        if (rc == Z_STREAM_END)
-            s->inside = false;
-        else if (rc != Z_OK && rc != Z_BUF_ERROR)
-            return fail(s, "gzip data are damaged");
-        if (want != s->z.avail_out)
-            return (ssize_t)(want - s->z.avail_out);
-    }
-}
-
-static ssize_t read_zstd(kit_source *s, void *buf, size_t size)
-{
-    for (;;) {
-        ZSTD_inBuffer in = {s->raw, s->len, s->at};
-        ZSTD_outBuffer out = {buf, size, 0};
-        size_t rc = 1;
-        /* Also without new input: output may be waiting inside. */
-        if (s->at < s->len || s->inside)
-            rc = ZSTD_decompressStream(s->zs, &out, &in);
-        if (ZSTD_isError(rc))
-            return fail(s, "zstd data are damaged");
-        if (in.pos != s->at || out.pos)
-            s->inside = rc != 0;
-        s->at = in.pos;
-        if (out.pos)
-            return (ssize_t)out.pos;
-        if (s->at < s->len)
-            continue;
-        ssize_t n = read_some(s, s->raw, RAW);
-        if (n < 0)
+        waiting = false;
+        int more = s->inside ? 1 : next_stream(s);
+        if (more < 0)
             return -1;
-        if (n == 0 && s->inside && !kit_stopped)
-            return fail(s, "zstd data end in the middle");
-        if (n == 0)
-            return 0;
-        s->at = 0, s->len = (size_t)n;
+        if (!more)
+            continue;
+        kit_piece p = {s->raw + s->at, s->len - s->at, buf, size};
+        kit_unpacked rc = s->format->unpack(s->state, &p);
+        s->at = s->len - p.in_len;
+        if (rc == KIT_DAMAGED)
+            return fail_format(s, "is damaged");
+        if (rc == KIT_NO_MEMORY)
+            return fail_format(s, "needs more memory to unpack than there is");
+        if (rc == KIT_ENDED) {
+            s->inside = false;
+            s->began = true;
+        }
+        if (p.out_len != size)
+            return (ssize_t)(size - p.out_len);
     }
 }
 
 ssize_t kit_source_read(kit_source *s, void *buf, size_t size)
 {
-    if (s->packing == UNKNOWN && begin(s) < 0)
+    if (!s->known && begin(s) < 0)
         return -1;
-    if (s->packing == GZIP)
-        return read_gzip(s, buf, size);
-    if (s->packing == ZSTD)
-        return read_zstd(s, buf, size);
+    if (s->format)
+        return read_packed(s, buf, size);
     if (s->at < s->len) { /* what was read to look at the magic */
         size_t n = s->len - s->at < size ? s->len - s->at : size;
         memcpy(buf, s->raw + s->at, n);

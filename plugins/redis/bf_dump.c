@@ -47,6 +47,10 @@ static int load_header(rm_ctx *ctx, value_key *k, const char *p, size_t len)
                  ? bloom_load(p, len, limit, &made.fast)
                  : seen_bf_load(p, len, limit, &server_allocator, &made.compat);
     }
+    if (rc == SEEN_OK && !bf_is_allowed(made, limit)) {
+        bf_free(made);
+        rc = SEEN_EFORMAT;
+    }
     if (rc != SEEN_OK)
         return value_refuse(ctx, k,
                             rc == SEEN_ETOOBIG  ? SAY_OVER_LIMIT

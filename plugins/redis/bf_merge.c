@@ -89,9 +89,16 @@ int bf_merge(rm_ctx *ctx, rm_str **argv, int argc)
         bf_free(sum);
         return value_refuse(ctx, &dest, bad);
     }
+    bool replaced = dest.state == KEY_FOUND;
     bf_put(&dest, sum);
+    if (sum.fast) {
+        RM_ReplicateVerbatim(ctx);
+    } else { /* RedisBloom has no BF.MERGE: its words for the result */
+        if (replaced)
+            RM_Replicate(ctx, "UNLINK", "s", argv[1]);
+        value_bytes_replicate(ctx, argv[1], "BF.LOADCHUNK", value_to_bytes(dest.value));
+    }
     value_close(&dest);
-    RM_ReplicateVerbatim(ctx);
     RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.merge", argv[1]);
     return RM_ReplyWithSimpleString(ctx, "OK");
 }

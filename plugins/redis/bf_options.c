@@ -33,10 +33,10 @@ bloom_limit limit_for(rm_ctx *ctx)
  * all (lib/filter/grow.c has the figures). */
 #define UNKNOWN_SIZE 0.85
 
-bf_options bf_defaults(void)
+bf_options bf_defaults(rm_ctx *ctx)
 {
     bf_options o = {
-        .compat = conf.layout == LAYOUT_COMPAT,
+        .compat = default_is_compat(ctx),
         .spec = {.error = conf.error < MAX_ERROR ? conf.error : MAX_ERROR,
                  .capacity = (uint64_t)conf.capacity,
                  .expansion = (uint32_t)conf.expansion,
@@ -149,10 +149,9 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
     return NULL;
 }
 
-static const char *settle(bf_options *o)
+/* Decides what options leave open and refuses those that contradict each other. */
+static const char *check_together(bf_options *o)
 {
-    if (o->spec.fixed && o->saw_expansion)
-        return SAY_FIXED_EXPANDS;
     if (o->spec.window && o->compat) {
         if (o->saw_layout)
             return SAY_WINDOW_FAST;
@@ -161,6 +160,9 @@ static const char *settle(bf_options *o)
     if (o->pieces && (o->spec.window || (o->compat && o->saw_layout)))
         return SAY_PIECE_FAST;
     o->compat = o->compat && !o->pieces;
+    /* RedisBloom stores 2 as the growth of a filter that never grows. */
+    if (o->compat && o->spec.fixed && o->spec.expansion)
+        o->spec.expansion = 2;
     /* A layout that is named brings its own rule, whatever the settings say. */
     if (!o->saw_tightening &&
         (o->saw_layout || (o->saw_capacity && conf.tightening == 0.5)))
@@ -170,9 +172,9 @@ static const char *settle(bf_options *o)
 
 /* ---- commands ---------------------------------------------------------------- */
 
-const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o)
+const char *bf_parse_reserve(rm_ctx *ctx, rm_str **argv, int argc, bf_options *o)
 {
-    *o = bf_defaults();
+    *o = bf_defaults(ctx);
     o->spec.expansion = (uint32_t)(conf.expansion ? conf.expansion : 2);
     o->spec.fixed = conf.expansion == 0;
     const char *bad = get_error(argv[2], o, SAY_BAD_ERROR, SAY_ERROR_RANGE);
@@ -195,7 +197,9 @@ const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o)
             i += used;
         }
     }
-    return bad ? bad : settle(o);
+    if (!bad && o->spec.fixed && o->saw_expansion)
+        bad = SAY_FIXED_EXPANDS;
+    return bad ? bad : check_together(o);
 }
 
 /* RedisBloom tells its keywords apart by the first letters; scripts may rely on it. */
@@ -206,9 +210,9 @@ static bool starts(const rm_str *s, const char *letters)
     return len >= strlen(letters) && !strncasecmp(p, letters, strlen(letters));
 }
 
-const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o)
+const char *bf_parse_insert(rm_ctx *ctx, rm_str **argv, int argc, bf_options *o)
 {
-    *o = bf_defaults();
+    *o = bf_defaults(ctx);
     bool fixed = o->spec.fixed;
     const char *bad = NULL;
     o->spec.fixed = false;
@@ -256,7 +260,7 @@ const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o)
         o->spec.fixed = true;
     if (o->scale_to && o->spec.fixed)
         return SAY_SCALE_FIXED;
-    return settle(o);
+    return check_together(o);
 }
 
 /* ---- making ------------------------------------------------------------------ */
@@ -290,8 +294,8 @@ static void choose_pieces(rm_ctx *ctx, bf_options *o)
     bloom_layer l;
     int flags = RM_GetContextFlags(ctx);
     if (!o->pieces && !o->compat && !o->spec.window && (flags & RM_FLAG_CLUSTER) &&
-        !(flags & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING)) &&
-        bloom_shape_first(&o->spec, &l) && l.bytes > (uint64_t)448 << 20)
+        !is_replayed(ctx) && bloom_shape_first(&o->spec, &l) &&
+        l.bytes > (uint64_t)448 << 20)
         o->pieces = (uint32_t)(l.bytes / ((uint64_t)128 << 20)) + 1;
 }
 
@@ -345,41 +349,59 @@ static rm_str *fraction(double d)
     return text(buf);
 }
 
+/* RedisBloom knows BF.RESERVE with its own options, and no word of ours. */
+static void replicate_compat(rm_ctx *ctx, rm_str *key, const bf_options *o,
+                             rm_str **items, size_t n)
+{
+    rm_str *error = fraction(o->spec.error);
+    long long capacity = (long long)o->spec.capacity, expansion = o->spec.expansion;
+    if (o->spec.fixed && expansion)
+        RM_Replicate(ctx, "BF.RESERVE", "sslc", key, error, capacity, "NONSCALING");
+    else
+        RM_Replicate(ctx, "BF.RESERVE", "sslcl", key, error, capacity, "EXPANSION",
+                     expansion);
+    if (n)
+        RM_Replicate(ctx, "BF.MADD", "sv", key, items, n);
+    RM_FreeString(NULL, error);
+}
+
 void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **items,
                       size_t n)
 {
+    if (o->compat) {
+        replicate_compat(ctx, key, o, items, n);
+        return;
+    }
     rm_str *v[24];
     size_t m = 0;
     v[m++] = text("CAPACITY");
     v[m++] = number((long long)o->spec.capacity);
     v[m++] = text("ERROR");
     v[m++] = fraction(o->spec.error);
-    if (o->spec.fixed && !(o->compat && !o->spec.expansion)) {
+    if (o->spec.fixed) {
         v[m++] = text("NONSCALING");
     } else {
         v[m++] = text("EXPANSION");
         v[m++] = number(o->spec.expansion);
     }
     v[m++] = text("LAYOUT");
-    v[m++] = text(o->compat ? "compat" : "fast");
-    if (!o->compat) {
-        uint64_t seed[4] = {htole64(o->spec.seed)};
-        v[m++] = text("SEED");
-        v[m++] = RM_CreateString(NULL, (char *)seed, sizeof seed);
-        if (o->spec.tightening > 0) {
-            v[m++] = text("TIGHTENING");
-            v[m++] = fraction(o->spec.tightening);
-        }
-        if (o->pieces) {
-            v[m++] = text("PIECES");
-            v[m++] = number(o->pieces);
-        }
-        if (o->spec.window) {
-            v[m++] = text("WINDOW");
-            v[m++] = number((long long)(o->spec.window / 1000));
-            v[m++] = text("BORN");
-            v[m++] = number(o->born);
-        }
+    v[m++] = text("fast");
+    uint64_t seed[4] = {htole64(o->spec.seed)};
+    v[m++] = text("SEED");
+    v[m++] = RM_CreateString(NULL, (char *)seed, sizeof seed);
+    if (o->spec.tightening > 0) {
+        v[m++] = text("TIGHTENING");
+        v[m++] = fraction(o->spec.tightening);
+    }
+    if (o->pieces) {
+        v[m++] = text("PIECES");
+        v[m++] = number(o->pieces);
+    }
+    if (o->spec.window) {
+        v[m++] = text("WINDOW");
+        v[m++] = number((long long)(o->spec.window / 1000));
+        v[m++] = text("BORN");
+        v[m++] = number(o->born);
     }
     if (n)
         v[m++] = text("ITEMS");

@@ -1,4 +1,4 @@
-/* bf_options.h - how a filter is asked for: the options of BF.RESERVE and BF.INSERT,
+/* bf_options.h - how a filter is to be created: the options of BF.RESERVE and BF.INSERT,
  * the settings behind BF.ADD, and the same options spelled out for replicas. */
 #ifndef SEEN_REDIS_BF_OPTIONS_H
 #define SEEN_REDIS_BF_OPTIONS_H
@@ -15,18 +15,19 @@ typedef struct bf_options {
     int items;         /* argv index of the first item; 0: none given */
 } bf_options;
 
-/* What BF.ADD makes of a missing key. */
-bf_options bf_defaults(void);
+/* How BF.ADD creates a missing key. */
+bf_options bf_defaults(rm_ctx *ctx);
 
-/* Parse argv of BF.RESERVE and BF.INSERT. Return NULL, or what to answer. */
-const char *bf_parse_reserve(rm_str **argv, int argc, bf_options *o);
-const char *bf_parse_insert(rm_str **argv, int argc, bf_options *o);
+/* Parse argv of BF.RESERVE and BF.INSERT. Return NULL, or the error to reply. */
+const char *bf_parse_reserve(rm_ctx *ctx, rm_str **argv, int argc, bf_options *o);
+const char *bf_parse_insert(rm_ctx *ctx, rm_str **argv, int argc, bf_options *o);
 
-/* Makes the filter of key NAME. Returns NULL, or what to answer. */
+/* Creates the filter of key NAME. Returns NULL, or the error to reply. */
 const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out);
 
-/* Replicates "create KEY as in O and add these items" as one command that needs no
- * settings; N may be 0. */
+/* Replicates "create KEY as in O and add these items" in words that depend on no setting;
+ * N may be 0. For the compat layout they are RedisBloom's own, so that its append-only
+ * files and replicas can go back to it. */
 void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **items,
                       size_t n);
 

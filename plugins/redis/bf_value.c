@@ -3,6 +3,7 @@
 #include "bf_pieces.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
+#include "settings.h"
 
 static value_type fast_type, compat_type, pieces_type;
 
@@ -76,6 +77,20 @@ bf_facts bf_get_facts(bf v)
     };
 }
 
+bool bf_is_allowed(bf v, uint64_t limit)
+{
+    if (limit == UINT64_MAX || v.pieces)
+        return true;
+    bf_facts f = bf_get_facts(v);
+    uint64_t first = 0;
+    seen_bf_link link;
+    if (v.fast)
+        first = v.fast->spec.capacity;
+    else if (seen_bf_get_link(v.compat, 0, &link) == SEEN_OK)
+        first = link.entries;
+    return f.expansion <= MAX_EXPANSION && first <= (uint64_t)MAX_CAPACITY;
+}
+
 /* The facts INFO adds up; BYTES is the memory of all of V. */
 static value_facts summed(bf v, uint64_t bytes)
 {
@@ -103,8 +118,13 @@ static void *fast_load(rm_io *io, int version)
     if (version != 1)
         return NULL;
     char *header = RM_LoadStringBuffer(io, &len);
-    int rc = header ? bloom_load(header, len, UINT64_MAX, &b) : SEEN_EIO;
+    uint64_t limit = memory_limit_io(io);
+    int rc = header ? bloom_load(header, len, limit, &b) : SEEN_EIO;
     RM_Free(header);
+    if (rc == SEEN_OK && !bf_is_allowed((bf){.fast = b}, limit)) {
+        bloom_free(b);
+        rc = SEEN_ETOOBIG;
+    }
     if (rc != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
         return NULL;
@@ -220,10 +240,16 @@ static void *compat_load(rm_io *io, int version)
         sum += links[done++].size;
     }
     seen_bf *f = NULL;
+    uint64_t limit = memory_limit_io(io);
     if (good && sum == items &&
-        seen_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n,
-                     UINT64_MAX, &server_allocator, &f) != SEEN_OK) {
+        seen_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n, limit,
+                     &server_allocator, &f) != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
+        f = NULL;
+    }
+    if (f && !bf_is_allowed((bf){.compat = f}, limit)) {
+        RM_LogIOError(io, "warning", "filter refused: beyond the limits of BF.RESERVE");
+        seen_bf_free(f);
         f = NULL;
     }
     for (uint64_t i = 0; i < done; i++)

@@ -43,8 +43,7 @@ static size_t compat_add_many(rm_ctx *ctx, seen_bf *f, arg_items *it, bool *chan
 /* A window's next generation begins on the master, at the master's clock. */
 static const char *rotate_if_due(rm_ctx *ctx, rm_str *name, bloom *b, int64_t now)
 {
-    if (!bloom_due(b, now) ||
-        (RM_GetContextFlags(ctx) & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING)))
+    if (!bloom_due(b, now) || is_replayed(ctx))
         return NULL;
     if (bloom_rotate(b, now) != BLOOM_OK)
         return SAY_NO_MEMORY;
@@ -154,9 +153,9 @@ static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, si
     if (created) {
         bf_replicate_new(ctx, name, o, argv, done);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "bloom.reserve", name);
-    } else if (changed && done == n) {
+    } else if (changed && done == n && v.fast) {
         RM_ReplicateVerbatim(ctx);
-    } else if (changed) {
+    } else if (changed) { /* also for compat: BF.INSERT may have had options of ours */
         RM_Replicate(ctx, "BF.MADD", "sv", name, argv, done);
     }
     if (changed)
@@ -169,7 +168,7 @@ int bf_add(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc != 3)
         return RM_WrongArity(ctx);
-    bf_options o = bf_defaults();
+    bf_options o = bf_defaults(ctx);
     return add_items(ctx, argv[1], &o, argv + 2, 1, true);
 }
 
@@ -177,7 +176,7 @@ int bf_madd(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc < 3)
         return RM_WrongArity(ctx);
-    bf_options o = bf_defaults();
+    bf_options o = bf_defaults(ctx);
     return add_items(ctx, argv[1], &o, argv + 2, (size_t)argc - 2, false);
 }
 
@@ -186,7 +185,7 @@ int bf_insert(rm_ctx *ctx, rm_str **argv, int argc)
     if (argc < 3)
         return RM_WrongArity(ctx);
     bf_options o;
-    const char *bad = bf_parse_insert(argv, argc, &o);
+    const char *bad = bf_parse_insert(ctx, argv, argc, &o);
     if (bad)
         return RM_ReplyWithError(ctx, bad);
     if (o.items == argc)
@@ -200,7 +199,7 @@ int bf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     if (argc < 4)
         return RM_WrongArity(ctx);
     bf_options o;
-    const char *bad = bf_parse_reserve(argv, argc, &o);
+    const char *bad = bf_parse_reserve(ctx, argv, argc, &o);
     if (bad)
         return RM_ReplyWithError(ctx, bad);
     value_key k = bf_open(ctx, argv[1], RM_READ | RM_WRITE);
@@ -257,7 +256,10 @@ int bf_drop(rm_ctx *ctx, rm_str **argv, int argc)
         if (v.pieces)
             pieces_unlink(ctx, v.pieces);
         RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
-        RM_ReplicateVerbatim(ctx);
+        if (v.pieces)
+            RM_ReplicateVerbatim(ctx);
+        else
+            RM_Replicate(ctx, "UNLINK", "s", argv[1]);
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "del", argv[1]);
     }
     value_close(&k);

@@ -31,10 +31,10 @@ static void settle_buckets(cf_options *o, bool chosen)
         o->bucket_size = 4;
 }
 
-static cf_options defaults(void)
+static cf_options defaults(rm_ctx *ctx)
 {
     return (cf_options){
-        .compat = conf.layout == LAYOUT_COMPAT,
+        .compat = default_is_compat(ctx),
         .capacity = conf.cf_capacity,
         .bucket_size = conf.cf_bucket_size,
         .max_iterations = conf.cf_max_iterations,
@@ -69,10 +69,14 @@ static const char *create(rm_ctx *ctx, const cf_options *o, cf *out)
 static void replicate_new(rm_ctx *ctx, rm_str *key, const cf_options *o)
 {
     uint64_t seed[4] = {htole64(o->seed)};
-    RM_Replicate(ctx, "CF.RESERVE", "slclclclcccb", key, o->capacity, "BUCKETSIZE",
-                 o->bucket_size, "MAXITERATIONS", o->max_iterations, "EXPANSION",
-                 o->expansion, "LAYOUT", o->compat ? "compat" : "fast", "SEED",
-                 (char *)seed, sizeof seed);
+    if (o->compat) /* in words that RedisBloom knows */
+        RM_Replicate(ctx, "CF.RESERVE", "slclclcl", key, o->capacity, "BUCKETSIZE",
+                     o->bucket_size, "MAXITERATIONS", o->max_iterations, "EXPANSION",
+                     o->expansion);
+    else
+        RM_Replicate(ctx, "CF.RESERVE", "slclclclcccb", key, o->capacity, "BUCKETSIZE",
+                     o->bucket_size, "MAXITERATIONS", o->max_iterations, "EXPANSION",
+                     o->expansion, "LAYOUT", "fast", "SEED", (char *)seed, sizeof seed);
 }
 
 static const char *get_number(const rm_str *s, const char *range, long long min,
@@ -86,7 +90,7 @@ int cf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc < 3)
         return RM_WrongArity(ctx);
-    cf_options o = defaults();
+    cf_options o = defaults(ctx);
     bool chosen = false;
     long long n;
     if (RM_StringToLongLong(argv[2], &o.capacity) != RM_OK)
@@ -202,8 +206,11 @@ static int add_items(rm_ctx *ctx, rm_str *name, const cf_options *o, rm_str **ar
         RM_NotifyKeyspaceEvent(ctx, RM_EVENT_GENERIC, "cuckoo.reserve", name);
     }
     cf v = cf_of(&k);
-    bool told = RM_GetContextFlags(ctx) & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING);
-    uint32_t max = told ? UINT16_MAX + 1 : (uint32_t)conf.cf_max_expansions;
+    uint32_t max = is_replayed(ctx) ? UINT16_MAX + 1 : (uint32_t)conf.cf_max_expansions;
+    /* RedisBloom looks before the item does: what has grown as often as allowed takes
+     * nothing more, though slots be free. */
+    if (v.compat && cf_get_facts(v).filters >= max)
+        return value_refuse(ctx, &k, SAY_CF_EXPANDED);
     rm_str **taken = RM_Alloc(n * sizeof *taken);
     size_t ntaken = 0;
     if (!one)
@@ -229,7 +236,7 @@ static int add_command(rm_ctx *ctx, rm_str **argv, int argc, bool unique)
 {
     if (argc != 3)
         return RM_WrongArity(ctx);
-    cf_options o = defaults();
+    cf_options o = defaults(ctx);
     settle_buckets(&o, false);
     return add_items(ctx, argv[1], &o, argv + 2, 1, unique, true);
 }
@@ -248,7 +255,7 @@ static int insert_command(rm_ctx *ctx, rm_str **argv, int argc, bool unique)
 {
     if (argc < 4)
         return RM_WrongArity(ctx);
-    cf_options o = defaults();
+    cf_options o = defaults(ctx);
     for (int i = 2; i < argc && !o.items;) {
         if (arg_is(argv[i], "NOCREATE")) {
             o.no_create = true;
@@ -328,7 +335,7 @@ int cf_count(rm_ctx *ctx, rm_str **argv, int argc)
     seen_key key = arg_key(argv[2]);
     uint64_t n = v.fast     ? cuckoo_count(v.fast, key)
                  : v.compat ? seen_cf_count(v.compat, key.data, key.len)
-                                  : 0;
+                            : 0;
     value_close(&k);
     return RM_ReplyWithLongLong(ctx, (long long)n);
 }
@@ -343,7 +350,7 @@ int cf_del(rm_ctx *ctx, rm_str **argv, int argc)
         return value_refuse(ctx, &k, SAY_CF_ABSENT);
     seen_key key = arg_key(argv[2]);
     bool gone = v.fast ? cuckoo_remove(v.fast, key)
-                             : seen_cf_del(v.compat, key.data, key.len) == 1;
+                       : seen_cf_del(v.compat, key.data, key.len) == 1;
     value_recount(k.value);
     value_close(&k);
     if (gone) {
@@ -445,19 +452,15 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
     const char *p;
     size_t len;
     uint64_t next;
-    bool inside = value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
+    value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
     if (iter == 0 && !cf_get_facts(v).items)
         len = next = 0; /* nothing to move */
-    if (inside || v.compat) {
-        RM_ReplyWithArray(ctx, 2);
-        RM_ReplyWithLongLong(ctx, (long long)next);
-        if (len)
-            RM_ReplyWithStringBuffer(ctx, p, len);
-        else
-            RM_ReplyWithNull(ctx);
-    } else {
-        RM_ReplyWithError(ctx, SAY_CF_POSITION);
-    }
+    RM_ReplyWithArray(ctx, 2);
+    RM_ReplyWithLongLong(ctx, (long long)next);
+    if (len)
+        RM_ReplyWithStringBuffer(ctx, p, len);
+    else
+        RM_ReplyWithNull(ctx);
     value_bytes_free(b);
     value_close(&k);
     return RM_OK;
@@ -486,9 +489,10 @@ int cf_loadchunk(rm_ctx *ctx, rm_str **argv, int argc)
                 : seen_cf_load(d.data, d.len, limit, &server_allocator, &made.compat);
         if (rc != SEEN_OK)
             return value_refuse(ctx, &k,
-                          d.len != SEEN_CF_HEADER && !cuckoo_is_header(d.data, d.len)
-                              ? SAY_CF_HEADER
-                              : SAY_CF_CREATE);
+                                d.len != SEEN_CF_HEADER &&
+                                        !cuckoo_is_header(d.data, d.len)
+                                    ? SAY_CF_HEADER
+                                    : SAY_CF_CREATE);
         cf_put(&k, made);
     } else {
         value_bytes b = value_to_bytes(k.value);

@@ -2,6 +2,7 @@
 #include "cf_value.h"
 #include "bloom_bytes.h"
 #include "server_memory.h"
+#include "settings.h"
 #include <string.h>
 
 static value_type fast_type, compat_type;
@@ -99,7 +100,7 @@ static void *fast_load(rm_io *io, int version)
     if (version != 1)
         return NULL;
     char *header = RM_LoadStringBuffer(io, &len);
-    int rc = header ? cuckoo_load(header, len, UINT64_MAX, &c) : SEEN_EIO;
+    int rc = header ? cuckoo_load(header, len, memory_limit_io(io), &c) : SEEN_EIO;
     RM_Free(header);
     if (rc != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter header refused: %s", seen_strerror(rc));
@@ -208,8 +209,8 @@ static void *compat_load(rm_io *io, int version)
     seen_cf *f = NULL;
     if (version != 4 || !load_header(io, header))
         return NULL;
-    if (seen_cf_load(header, sizeof header, UINT64_MAX, &server_allocator, &f) !=
-        SEEN_OK) {
+    if (seen_cf_load(header, sizeof header, memory_limit_io(io), &server_allocator,
+                     &f) != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         return NULL;
     }

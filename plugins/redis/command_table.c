@@ -1,7 +1,8 @@
 /* command_table.c - the commands as data. */
 #include "command_table.h"
+#include "acl_categories.h"
 #include "commands.h"
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 /* Arguments of COMMAND DOCS, as the server wants them: arrays that end with zeroes. */
@@ -189,12 +190,12 @@ static const struct row {
 
 static bool is(const char *x, const char *y) { return !strcmp(x, y); }
 
-static int describe(rm_ctx *ctx, const struct row *r, bool acl)
+static int describe(rm_ctx *ctx, const struct row *r, const char *name)
 {
     static const rm_info_version version = {1, 16, sizeof(rm_key_spec), sizeof(rm_arg)};
-    if (!RM_GetCommand)
+    rm_cmd *cmd = RM_GetCommand ? RM_GetCommand(ctx, name) : NULL;
+    if (!cmd)
         return RM_OK;
-    rm_cmd *cmd = RM_GetCommand(ctx, r->name);
     bool write = !strncmp(r->flags, "write", 5);
     rm_command_info info = {
         .version = &version,
@@ -205,27 +206,32 @@ static int describe(rm_ctx *ctx, const struct row *r, bool acl)
         .key_specs = is(r->name, "BF.MERGE") ? merges : write ? writes : reads,
         .args = r->args,
     };
-    if (cmd && RM_SetCommandInfo && RM_SetCommandInfo(cmd, &info) != RM_OK)
+    if (RM_SetCommandInfo && RM_SetCommandInfo(cmd, &info) != RM_OK)
         return RM_ERR;
-    if (cmd && acl && RM_SetCommandACLCategories) {
-        char categories[64];
-        snprintf(categories, sizeof categories, "%s %s%s",
-                 r->name[0] == 'B' ? "bloom" : "cuckoo", write ? "write" : "read",
-                 strstr(r->flags, "fast") ? " fast" : "");
-        RM_SetCommandACLCategories(cmd, categories);
-    }
+    acl_categories_set(cmd, name, r->flags);
     return RM_OK;
+}
+
+/* Commands are registered in lower case, as the server's own are: that is how ACL LOG,
+ * error messages and commandstats show them. */
+static void lower_case(char *to, size_t size, const char *from)
+{
+    size_t i = 0;
+    for (; from[i] && i + 1 < size; i++)
+        to[i] = (char)tolower((unsigned char)from[i]);
+    to[i] = 0;
 }
 
 int commands_register(rm_ctx *ctx)
 {
-    bool acl = RM_AddACLCategory && RM_AddACLCategory(ctx, "bloom") == RM_OK &&
-               RM_AddACLCategory(ctx, "cuckoo") == RM_OK;
+    acl_categories_register(ctx);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];
         int last = is(r->name, "BF.MERGE") ? -1 : 1;
-        if (RM_CreateCommand(ctx, r->name, r->run, r->flags, 1, last, 1) != RM_OK ||
-            describe(ctx, r, acl) != RM_OK) {
+        char name[32];
+        lower_case(name, sizeof name, r->name);
+        if (RM_CreateCommand(ctx, name, r->run, r->flags, 1, last, 1) != RM_OK ||
+            describe(ctx, r, name) != RM_OK) {
             RM_Log(ctx, "warning", "the server refuses command %s", r->name);
             return RM_ERR;
         }

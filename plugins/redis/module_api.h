@@ -27,7 +27,8 @@ typedef int rm_command(rm_ctx *ctx, rm_str **argv, int argc);
 enum { RM_OK = 0, RM_ERR = 1 };
 enum { RM_READ = 1, RM_WRITE = 2 };
 enum { RM_KEY_EMPTY = 0, RM_KEY_MODULE = 6 };
-enum { RM_FLAG_CLUSTER = 1 << 5, RM_FLAG_FROM_MASTER = 1 << 12 };
+enum { RM_FLAG_REPLICA = 1 << 3, RM_FLAG_CLUSTER = 1 << 5 };
+enum { RM_FLAG_FROM_MASTER = 1 << 12 };
 enum { RM_FLAG_LOADING = 1 << 13, RM_FLAG_RESP3 = 1 << 22 };
 enum { RM_CONFIG_MEMORY = 1 << 7 };
 enum { RM_EVENT_GENERIC = 1 << 2 };
@@ -150,6 +151,7 @@ typedef void rm_info_fn(rm_info *info, int for_crash_report);
     F(double, LoadDouble, (rm_io *))                                                   \
     F(void, SaveStringBuffer, (rm_io *, const char *, size_t))                         \
     F(char *, LoadStringBuffer, (rm_io *, size_t *))                                   \
+    F(rm_ctx *, GetContextFromIO, (rm_io *))                                           \
     F(int, IsIOError, (rm_io *))                                                       \
     F(void, LogIOError, (rm_io *, const char *, const char *, ...))                    \
     F(void, EmitAOF, (rm_io *, const char *, const char *, ...))                       \

@@ -232,9 +232,25 @@ static uint64_t server_maxmemory(rm_ctx *ctx)
     return bad ? 0 : max;
 }
 
+bool is_replayed(rm_ctx *ctx)
+{
+    return RM_GetContextFlags(ctx) & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING);
+}
+
+bool default_is_compat(rm_ctx *ctx)
+{
+    return conf.layout == LAYOUT_COMPAT || is_replayed(ctx);
+}
+
+uint64_t memory_limit_io(rm_io *io)
+{
+    rm_ctx *ctx = RM_GetContextFromIO(io);
+    return RM_GetContextFlags(ctx) & RM_FLAG_REPLICA ? UINT64_MAX : memory_limit(ctx);
+}
+
 uint64_t memory_limit(rm_ctx *ctx)
 {
-    if (RM_GetContextFlags(ctx) & (RM_FLAG_FROM_MASTER | RM_FLAG_LOADING))
+    if (is_replayed(ctx))
         return UINT64_MAX;
     if (conf.memory_limit)
         return (uint64_t)conf.memory_limit;

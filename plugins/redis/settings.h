@@ -34,9 +34,21 @@ extern settings conf;
  * loadmodule. RM_ERR, with a line in the log, for an argument it does not know. */
 int settings_load(rm_ctx *ctx, rm_str **argv, int argc);
 
-/* The bytes one filter may take: the setting, or if that is 0 the smaller of
- * maxmemory and half of the machine's memory. No limit (UINT64_MAX) for commands
- * that come from a master or the append-only file: those were allowed before. */
+/* Whether the command comes from a master or from an append-only file: it was allowed
+ * when it was first given, so no limit applies. */
+bool is_replayed(rm_ctx *ctx);
+
+/* Whether a filter whose creation names no layout gets RedisBloom's. A replayed creation
+ * that names none does: fast ones always name theirs, so it was written by RedisBloom or
+ * for RedisBloom. Otherwise the setting decides. */
+bool default_is_compat(rm_ctx *ctx);
+
+/* The bytes one filter may take: the setting, or if that is 0 the smaller of maxmemory
+ * and half of the machine's memory. No limit (UINT64_MAX) for replayed commands. */
 uint64_t memory_limit(rm_ctx *ctx);
+
+/* The same for a value that is being read: no limit while the server loads a file or
+ * follows a master, but RESTORE gets no further than BF.RESERVE. */
+uint64_t memory_limit_io(rm_io *io);
 
 #endif

@@ -77,6 +77,17 @@ void value_bytes_aof(rm_io *io, rm_str *key, const char *command, value_bytes b)
     value_bytes_free(b);
 }
 
+void value_bytes_replicate(rm_ctx *ctx, rm_str *key, const char *command, value_bytes b)
+{
+    long long iter = 1;
+    RM_Replicate(ctx, command, "slb", key, iter, b.header, b.len);
+    for (piece x = {0}; next_piece(&b, SEEN_REDIS_CHUNK, &x);) {
+        iter += (long long)x.len;
+        RM_Replicate(ctx, command, "slb", key, iter, x.p, x.len);
+    }
+    value_bytes_free(b);
+}
+
 void value_bytes_digest(rm_digest *md, value_bytes b)
 {
     RM_DigestAddStringBuffer(md, b.header, b.len);
@@ -96,22 +107,20 @@ static uint32_t body_of(const value_bytes *b, uint64_t *at)
     return i;
 }
 
-bool value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t *len,
+void value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t *len,
                     uint64_t *next)
 {
     *p = b->header;
     *len = b->len;
     *next = 1;
     if (!iter)
-        return true;
+        return;
     piece x = {.at = iter - 1};
     x.body = body_of(b, &x.at);
-    bool at_end = x.body == b->n && !x.at;
     bool more = x.body < b->n && next_piece(b, SEEN_REDIS_CHUNK, &x);
     *p = more ? x.p : "";
     *len = more ? x.len : 0;
     *next = more ? iter + x.len : 0;
-    return more || at_end;
 }
 
 int value_bytes_put(const value_bytes *b, uint64_t iter, const void *data, size_t len)

@@ -23,13 +23,14 @@ value_bytes value_bytes_new(size_t len, uint32_t n);
 
 void value_bytes_free(value_bytes b);
 
-/* The piece that SCANDUMP with ITER sends: the header, or at most SEEN_REDIS_CHUNK bytes
- * of one body. At the end *LEN and *NEXT are 0. False: ITER is beyond the end. */
-bool value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t *len,
+/* The piece that SCANDUMP with ITER sends: the header, or at most SEEN_REDIS_CHUNK
+ * bytes of one body. At and beyond the end *LEN and *NEXT are 0. */
+void value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t *len,
                     uint64_t *next);
 
 /* What LOADCHUNK with ITER does: copies DATA into the body where it ends at ITER - 1.
- * SEEN_OK; SEEN_ERANGE: no body there; SEEN_ETOOBIG: longer than the rest of the body. */
+ * SEEN_OK; SEEN_ERANGE: no body there; SEEN_ETOOBIG: longer than the rest of the body.
+ */
 int value_bytes_put(const value_bytes *b, uint64_t iter, const void *data, size_t len);
 
 /* Each of these frees B. */
@@ -37,6 +38,9 @@ void value_bytes_save(rm_io *io, value_bytes b);
 void value_bytes_digest(rm_digest *md, value_bytes b);
 /* Emits commands of the form COMMAND key iterator data. */
 void value_bytes_aof(rm_io *io, rm_str *key, const char *command, value_bytes b);
+/* The same to the replicas and the append-only file, as commands that happened. */
+void value_bytes_replicate(rm_ctx *ctx, rm_str *key, const char *command,
+                           value_bytes b);
 /* Fills the bodies with what value_bytes_save wrote after the header. False: the data
  * is short or damaged. */
 bool value_bytes_load(rm_io *io, value_bytes b);

@@ -51,10 +51,9 @@ ok "ten bits of hash, -x -k 2 --against a list, whose field counts too" \
 
 # Files without a byte, compressed or not, before, between and after others.
 : >none
-gzip -c none >none.gz
-zstd -qc none >none.zst
+for tool in gzip zstd bzip2 xz lz4; do $tool -qc none >none.$tool; done
 printf 'a\nb\na\n' >few
-for empty in none none.gz none.zst; do
+for empty in none none.gzip none.zstd none.bzip2 none.xz none.lz4; do
     same "-x: $empty gives nothing, wherever it stands" "$(printf 'a\nb')" \
         "$(seen uniq -x $empty few $empty few $empty)"
     same "-x: --against $empty drops nothing but repeats" "$(printf 'a\nb')" \

@@ -31,9 +31,14 @@ fails "gzip data that end in the middle" 2 'cut.gz: gzip data end' seen uniq cut
 fails "damaged gzip data" 2 'bad.gz: gzip data' seen uniq bad.gz
 fails "the same with threads" 2 'bad.gz: gzip data' seen uniq -j 2 bad.gz
 fails "the same exactly" 2 'bad.gz: gzip data' seen uniq -x bad.gz
-seq 1 100000 | zstd -qc >whole.zst
-head -c 30000 whole.zst >cut.zst
-fails "zstd data that end in the middle" 2 'cut.zst: zstd data end' seen uniq cut.zst
+for tool in zstd bzip2 xz lz4; do
+    command -v $tool >/dev/null && seen --version | grep -q "^unpacks:.* $tool" || continue
+    gzip -dc whole.gz | $tool -qc >whole.$tool
+    head -c 30000 whole.$tool >cut.$tool
+    fails "$tool data that ends in the middle" 2 "cut.$tool: $tool data ends" seen uniq cut.$tool
+    (head -c 20000 whole.$tool; printf 'damage'; tail -c +20007 whole.$tool) >bad.$tool
+    fails "damaged $tool data" 2 "bad.$tool: $tool data (is damaged|needs more)" seen uniq bad.$tool
+done
 printf '1,"never closed\n' >open.csv
 same "a quote that is never closed takes the rest as it came" '1,"never closed' \
     "$(seen uniq --csv -k 1 open.csv)"

@@ -47,17 +47,34 @@ truth urls >want
 for mode in "" "-n 1000" "-n 1M" "-j 2" "-j 5" "-m 64M" "-j 2 -m 8M"; do
     ok "the same as awk: seen uniq $mode" sh -c "seen uniq $mode urls | cmp - want"
 done
-gzip -kc urls >urls.gz
-zstd -qc urls >urls.zst
-{ gzip -c small; gzip -c urls; } >two.gz
-{ zstd -qc small; zstd -qc urls; } >two.zst
-for j in 1 2 3; do
-    ok "gzip by content, -j $j" sh -c "seen uniq -j $j <urls.gz | cmp - want"
-    ok "zstd by content, -j $j" sh -c "seen uniq -j $j <urls.zst | cmp - want"
-done
 cat small urls | truth >want2
-ok "several gzip members are one stream" sh -c 'seen uniq two.gz | cmp - want2'
-ok "several zstd frames are one stream" sh -c 'seen uniq two.zst | cmp - want2'
+for tool in gzip zstd bzip2 xz lz4; do
+    if ! seen --version | grep -q "^unpacks:.* $tool"; then
+        $tool -qc urls >urls.$tool || continue
+        fails "$tool data is refused, not taken for lines" 2 "$tool data, which this build" \
+            seen uniq urls.$tool
+        continue
+    fi
+    $tool -qc urls >urls.$tool
+    for j in 1 2 3; do
+        ok "$tool by content, -j $j" sh -c "seen uniq -j $j <urls.$tool | cmp - want"
+    done
+    { $tool -qc small; $tool -qc urls; } >two.$tool
+    ok "several $tool streams are one" sh -c "seen uniq two.$tool | cmp - want2"
+    ok "$tool, as slowly as a pipe may bring it" sh -c \
+        "perl -e 'for (1 .. 60) { sysread STDIN, \$_, 1; syswrite STDOUT, \$_ } exec q(cat)' <two.$tool | seen uniq | cmp - want2"
+    : | $tool -qc >empty.$tool
+    same "$tool: nothing in, nothing out" "" "$(seen uniq empty.$tool empty.$tool)"
+done
+ok "this build unpacks all of them" sh -c 'seen --version | grep -qx "unpacks: gzip, zstd, bzip2, xz, lz4"'
+for magic in 'PK\003\004' '7z\274\257\047\034' '\037\235' 'LZIP\001'; do
+    printf "$magic\nmore\n" >archive
+    fails "an archive is refused, not taken for lines" 2 'archive: .* data, which this build' seen uniq archive
+done
+for text in 'BZh9 is how bzip2 begins' 'PK' 'BZh' '7z' '(' 'X*M'; do
+    printf '%s' "$text" >text
+    same "a text that begins like a magic is a text: $text" "$text" "$(seen uniq text)"
+done
 awk 'seen[$0]++' urls >repeats
 ok "-d prints only what was seen before" sh -c 'seen uniq -d urls | cmp - repeats'
 ok "-d with threads" sh -c 'seen uniq -j 3 -d urls | cmp - repeats'

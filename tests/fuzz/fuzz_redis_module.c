@@ -94,6 +94,10 @@ static void save_string(rm_io *io, const char *p, size_t len)
     for (size_t i = 0; i < len; i += 4096)
         sum = (char)(sum + p[i]);
 }
+static rm_ctx *context_of(rm_io *io)
+{
+    return NULL;
+}
 static int flags(rm_ctx *ctx)
 {
     return 0;
@@ -139,6 +143,7 @@ static void start(void)
     RM_SaveDouble = save_double;
     RM_SaveStringBuffer = save_string;
     RM_GetContextFlags = flags;
+    RM_GetContextFromIO = context_of;
     RM_CreateDataType = create;
     value_family_register(NULL, &bloom_family);
     value_family_register(NULL, &cuckoo_family);

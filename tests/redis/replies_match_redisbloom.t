@@ -10,7 +10,7 @@ WRONG = Err("WRONGTYPE Operation against a key holding the wrong kind of value")
 
 
 def arity(cmd):
-    return Err("ERR wrong number of arguments for '%s' command" % cmd.upper())
+    return Err("ERR wrong number of arguments for '%s' command" % cmd)
 
 
 def table(rows):
@@ -72,6 +72,8 @@ for layout in ("fast", "compat"):
         ("BF.INSERT n1 NONSCALING CAPACITY 2 ERROR 0.001 ITEMS a b a c d",
          [1, 1, 0, Err("ERR non scaling filter is full")]),
         ("BF.ADD n1 c", Err("ERR non scaling filter is full")),
+        ("BF.INSERT n2 NONSCALING EXPANSION 4 CAPACITY 1 ITEMS a", [1]),
+        ("BF.INFO n2 EXPANSION", [None]),
         ("BF.ADD n1 a", 0),
         ("BF.INSERT v1 TIGHTENING 2 ITEMS a", Err("ERR (0 < tightening ratio range < 1)")),
         ("BF.INSERT v1 TIGHTENING x ITEMS a", Err("ERR bad tightening ratio")),
@@ -138,6 +140,7 @@ for layout in ("fast", "compat"):
         ("CF.ADD k a", WRONG),
         ("BF.ADD f a", WRONG),
         ("CF.SCANDUMP f x", Err("Invalid position")),
+        ("CF.SCANDUMP f 1000000", [0, None]),
         ("CF.LOADCHUNK none 1 short", Err("Invalid header")),
     ])
     names = ["Capacity", "Size", "Number of filters", "Number of items inserted",
@@ -315,9 +318,16 @@ same([e for e in events if not e.startswith("new ")],
       "bloom.merge ev:sum", "del ev", "cuckoo.reserve ev:cf", "cuckoo.add ev:cf",
       "cuckoo.del ev:cf", "set ev:last"], "what changes is a keyspace event, once, and nothing else")
 f0 = c("FLUSHALL")
-same(c.info("bf_bloom_num_objects"), "0", "after FLUSHALL there are no filters")
-same(c.info("bf_bloom_total_memory_bytes"), "0", "and no bytes")
-same(c.info("bf_cuckoo_total_memory_bytes"), "0", "neither of CF")
+# Valkey flushes in the background.
+ok(until(lambda: c.info("bf_bloom_num_objects") == "0"), "after FLUSHALL there are no filters")
+ok(until(lambda: c.info("bf_bloom_total_memory_bytes") == "0"), "and no bytes")
+ok(until(lambda: c.info("bf_cuckoo_total_memory_bytes") == "0"), "neither of CF")
+
+print("# RedisBloom takes nothing more into a filter that has grown as often as allowed")
+c("CF.RESERVE", "grown", 4, "LAYOUT", "compat")
+same([c("CF.ADD", "grown", i) for i in range(124)], [1] * 124, "124 items of CF.RESERVE cf 4")
+for line in ("CF.ADD grown 124", "CF.ADDNX grown 0", "CF.INSERT grown ITEMS 124"):
+    same(c.line(line), Err("Maximum expansions reached"), "then refused: " + line)
 
 print("# settings")
 t = Server("--bf.bf-error-rate", "0.001", "--bf.bloom-capacity", "5000")

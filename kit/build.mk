@@ -1,0 +1,25 @@
+# kit/build.mk - compressed formats that the line reader unpacks if their library is here.
+#
+# linkable HEADER,LIBRARY: "yes" if the compiler finds both: a cross compiler may see the
+# header of another machine's package.
+linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
+    $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
+
+UNPACK_FLAGS :=
+UNPACK_LIBS :=
+# unpacks NAME,MACRO,HEADER,LIBRARY,PACKAGE
+define unpacks
+ifeq ($$(call linkable,$(3),$(4)),yes)
+UNPACK_FLAGS += -D$(2)
+UNPACK_LIBS += $(4)
+else
+$$(call part-skip,reading $(1),$(5))
+endif
+endef
+$(eval $(call unpacks,bzip2,KIT_BZIP2,bzlib.h,-lbz2,libbz2-dev))
+$(eval $(call unpacks,xz,KIT_XZ,lzma.h,-llzma,liblzma-dev))
+$(eval $(call unpacks,lz4,KIT_LZ4,lz4frame.h,-llz4,liblz4-dev))
+CLI_LIBS += $(UNPACK_LIBS)
+CONFIG_unpack := $(UNPACK_FLAGS)
+$(BUILD)/obj/kit/unpack.o: CPPFLAGS += $(UNPACK_FLAGS)
+$(BUILD)/obj/kit/unpack.o: $(BUILD)/config/unpack

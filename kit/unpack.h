@@ -1,0 +1,43 @@
+/* unpack.h - compressed formats: how each is recognised and unpacked as a stream. */
+#ifndef KIT_UNPACK_H
+#define KIT_UNPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The input that is left and the output that is free; UNPACK moves both on. */
+typedef struct kit_piece {
+    const unsigned char *in;
+    size_t in_len;
+    unsigned char *out;
+    size_t out_len;
+} kit_piece;
+
+typedef enum kit_unpacked {
+    KIT_MORE,    /* in the middle of a stream: go on with more input or room */
+    KIT_ENDED,   /* a stream ended; another may follow */
+    KIT_DAMAGED, /* the bytes make no sense */
+    KIT_NO_MEMORY
+} kit_unpacked;
+
+typedef struct kit_format {
+    const char *name;  /* "gzip" */
+    const char *magic; /* '?' matches any byte */
+    size_t magic_len;
+    const char *package; /* what would have to be installed to unpack it, or NULL */
+
+    /* NULL if this build cannot unpack it. START returns NULL if there is no memory. */
+    void *(*start)(void);
+    kit_unpacked (*unpack)(void *state, kit_piece *p);
+    bool (*restart)(void *state); /* before another stream; false: no memory */
+    void (*end)(void *state);
+    bool zeros; /* zeros may stand between streams */
+} kit_format;
+
+/* The format that N bytes begin like; NULL if it is none of them. *SURE is false if so
+ * far the bytes are only the beginning of a magic. */
+const kit_format *kit_format_of(const unsigned char *p, size_t n, bool *sure);
+
+/* The names of the formats that this build unpacks, such as "gzip, zstd, bzip2". */
+const char *kit_unpacks(void);
+#endif

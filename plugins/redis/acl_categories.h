@@ -1,0 +1,13 @@
+/* acl_categories.h - the ACL categories of our commands: +@read, +@write, +@bloom. */
+#ifndef SEEN_REDIS_ACL_CATEGORIES_H
+#define SEEN_REDIS_ACL_CATEGORIES_H
+#include "module_api.h"
+
+/* Registers the categories of all families of commands, where the server can. To be
+ * called before any command is registered. */
+void acl_categories_register(rm_ctx *ctx);
+
+/* Puts command NAME, which is registered with FLAGS, into its categories. */
+void acl_categories_set(rm_cmd *cmd, const char *name, const char *flags);
+
+#endif
