@@ -10,7 +10,9 @@ enum { MAX_LAYERS = 65536 };
 
 #define BF_MAGIC "seenBF1\n"
 #define CF_MAGIC "seenCF1\n"
+#define CF_HOT_MAGIC "seenCF2\n" /* the same with hot items at the end */
 enum { MAGIC = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
+enum { CF_HOT = 16 };
 
 /* ---- little-endian fields ---------------------------------------------------- */
 
@@ -160,16 +162,17 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
 
 bool cuckoo_is_header(const void *p, size_t len)
 {
-    return len >= MAGIC && !memcmp(p, CF_MAGIC, MAGIC);
+    return len >= MAGIC &&
+           (!memcmp(p, CF_MAGIC, MAGIC) || !memcmp(p, CF_HOT_MAGIC, MAGIC));
 }
 
 size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
 {
-    size_t need = CF_FIXED + (size_t)c->nsubs * CF_SUB + SUM;
+    size_t need = CF_FIXED + (size_t)c->nsubs * CF_SUB + c->hot.n * CF_HOT + SUM;
     if (size < need)
         return need;
     out o = {buf};
-    memcpy(o.p, CF_MAGIC, MAGIC);
+    memcpy(o.p, c->hot.n ? CF_HOT_MAGIC : CF_MAGIC, MAGIC);
     o.p += MAGIC;
     put64(&o, c->nsubs);
     put64(&o, c->items);
@@ -181,6 +184,15 @@ size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
     put64(&o, c->seed);
     for (uint32_t i = 0; i < c->nsubs; i++)
         put64(&o, c->subs[i].buckets);
+    if (c->hot.n) { /* by hash, so that equal filters have equal bytes */
+        hot_count *hot = RM_Alloc(c->hot.n * sizeof *hot);
+        hot_sorted(&c->hot, hot);
+        for (uint64_t i = 0; i < c->hot.n; i++) {
+            put64(&o, hot[i].hash);
+            put64(&o, hot[i].count);
+        }
+        RM_Free(hot);
+    }
     put64(&o, seen_hash_seeded(0, buf, need - SUM));
     return need;
 }
@@ -198,13 +210,16 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
     const uint8_t *sum = p + len - SUM;
     if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
         return SEEN_EFORMAT;
+    bool with_hot = !memcmp(p, CF_HOT_MAGIC, MAGIC);
     p += MAGIC;
     uint64_t n = get64(&p), items = get64(&p), deletes = get64(&p), buckets = get64(&p);
     uint64_t bucket_size = get64(&p), iterations = get64(&p), expansion = get64(&p);
     uint64_t seed = get64(&p);
-    if (n < 1 || n > MAX_LAYERS || len != CF_FIXED + n * CF_SUB + SUM ||
-        !power(buckets) || bucket_size < 1 || bucket_size > 255 || iterations < 1 ||
-        iterations > 65535 || expansion > 32768)
+    if (n < 1 || n > MAX_LAYERS || len < CF_FIXED + n * CF_SUB + SUM)
+        return SEEN_EFORMAT;
+    size_t hot = len - CF_FIXED - n * CF_SUB - SUM;
+    if (hot % CF_HOT || (hot > 0) != with_hot || !power(buckets) || bucket_size < 1 ||
+        bucket_size > 255 || iterations < 1 || iterations > 65535 || expansion > 32768)
         return SEEN_EFORMAT;
     cuckoo *c = cuckoo_shell(buckets, (uint32_t)bucket_size, (uint32_t)iterations,
                              (uint32_t)expansion, seed);
@@ -217,6 +232,17 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
             rc = SEEN_ETOOBIG;
         else if (!cuckoo_append(c, s.buckets))
             rc = SEEN_ENOMEM;
+    }
+    /* The table of hot items is at most a quarter full after it has grown. */
+    if (rc == SEEN_OK && hot && hot > (max_bytes - cuckoo_bytes(c)) / 4)
+        rc = SEEN_ETOOBIG;
+    for (uint64_t last = 0; hot && rc == SEEN_OK; hot -= CF_HOT) {
+        uint64_t hash = get64(&p), count = get64(&p);
+        if (!count || (hash <= last && c->hot.n) || count > items)
+            rc = SEEN_EFORMAT;
+        else if (!hot_add(&c->hot, hash, count))
+            rc = SEEN_ENOMEM;
+        last = hash;
     }
     if (rc != SEEN_OK) {
         cuckoo_free(c);

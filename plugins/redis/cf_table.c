@@ -1,9 +1,9 @@
 /* cf_table.c - fingerprints in buckets: add, ask, count, remove, compact.
  *
- * A key has two buckets in every sub-filter, each found from the other and the
- * fingerprint alone; so a fingerprint can move without its key. All bucket numbers
- * are low bits of one 64-bit place, which is why a younger, larger sub-filter can be
- * folded into an elder one (compact). */
+ * A key has two buckets in every sub-filter. Each is computed from the other and the
+ * fingerprint alone, so a fingerprint can move without its key. Bucket numbers are the
+ * low bits of one 64-bit place, so a newer, larger sub-filter can be folded into an
+ * older one (cuckoo_compact). */
 #include "cf_table.h"
 #include "server_memory.h"
 #include <string.h>
@@ -11,6 +11,7 @@
 typedef struct places {
     uint64_t a, b; /* before reduction to a sub-filter's number of buckets */
     uint32_t fp;   /* 1 .. 65535; 0 is a free slot */
+    uint64_t hash; /* of the key */
 } places;
 
 static uint64_t other_place(uint64_t place, uint32_t fp)
@@ -21,7 +22,7 @@ static uint64_t other_place(uint64_t place, uint32_t fp)
 static places places_of(const cuckoo *c, seen_key key)
 {
     uint64_t h = seen_hash_seeded(c->seed, key.data, key.len);
-    places p = {.a = h >> 16, .fp = (uint32_t)(h & 0xffff)};
+    places p = {.a = h >> 16, .fp = (uint32_t)(h & 0xffff), .hash = h};
     p.fp += !p.fp;
     p.b = other_place(p.a, p.fp);
     return p;
@@ -89,7 +90,7 @@ static bool has(const cuckoo *c, const places *p)
             find(c, bucket(c, s, p->b), p->fp) >= 0)
             return true;
     }
-    return false;
+    return hot_get(&c->hot, p->hash) > 0;
 }
 
 /* ---- shape ------------------------------------------------------------------- */
@@ -132,6 +133,12 @@ uint64_t cuckoo_bytes(const cuckoo *c)
     for (uint32_t i = 0; i < c->nsubs; i++)
         sum += cuckoo_sub_bytes(c, &c->subs[i]);
     return sum;
+}
+
+uint64_t cuckoo_memory(const cuckoo *c)
+{
+    return sizeof *c + c->nsubs * (sizeof *c->subs + 72) + cuckoo_bytes(c) +
+           hot_bytes(&c->hot);
 }
 
 /* ---- life -------------------------------------------------------------------- */
@@ -178,6 +185,7 @@ void cuckoo_free(cuckoo *c)
         return;
     for (uint32_t i = 0; i < c->nsubs; i++)
         body_free(c->subs[i].slots);
+    hot_free(&c->hot);
     RM_Free(c->subs);
     RM_Free(c);
 }
@@ -195,6 +203,10 @@ cuckoo *cuckoo_copy(const cuckoo *c)
         }
         memcpy(d->subs[i].slots, c->subs[i].slots, cuckoo_sub_bytes(c, &c->subs[i]));
         d->subs[i].used = c->subs[i].used;
+    }
+    if (!hot_copy(&d->hot, &c->hot)) {
+        cuckoo_free(d);
+        return NULL;
     }
     return d;
 }
@@ -219,9 +231,9 @@ void cuckoo_loaded(cuckoo *c, uint64_t end)
 
 /* ---- keys -------------------------------------------------------------------- */
 
-/* Makes room by moving fingerprints to their other bucket, one after another; if no
- * free slot is met, every move is undone. The victim slot depends on the step only,
- * so that a replica moves the same ones. */
+/* Makes room by moving fingerprints to their other bucket, one after another. If no
+ * free slot is met, every move is undone. The victim depends on the step alone, so a
+ * replica moves the same ones. */
 static bool displace(cuckoo *c, cuckoo_sub *s, const places *p)
 {
     uint32_t steps = c->max_iterations > 500 ? c->max_iterations : 500;
@@ -255,39 +267,63 @@ static bool displace(cuckoo *c, cuckoo_sub *s, const places *p)
     return false;
 }
 
+static uint64_t slots_with(const cuckoo *c, const places *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->nsubs; i++)
+        n += count_in(c, &c->subs[i], p);
+    return n;
+}
+
+/* Appends a sub-filter and puts P there. CUCKOO_ADDED or a code. */
+static int grow(cuckoo *c, const places *p, const cuckoo_limits *lim)
+{
+    if (!c->expansion)
+        return CUCKOO_FULL;
+    if (c->nsubs >= lim->max_subs)
+        return CUCKOO_EXPANDED;
+    cuckoo_sub next = {.buckets = cuckoo_sub_buckets(c, c->nsubs)};
+    if (!next.buckets ||
+        cuckoo_bytes(c) + hot_bytes(&c->hot) + cuckoo_sub_bytes(c, &next) >
+            lim->max_bytes(lim->ctx))
+        return CUCKOO_TOOBIG;
+    if (!cuckoo_append(c, next.buckets))
+        return CUCKOO_NOMEM;
+    replace(c, &c->subs[c->nsubs - 1], p, 0, p->fp);
+    return CUCKOO_ADDED;
+}
+
+/* Counts one more copy of P without a slot. CUCKOO_ADDED or a code. */
+static int add_hot(cuckoo *c, const places *p, const cuckoo_limits *lim)
+{
+    uint64_t more = hot_bytes_next(&c->hot);
+    if (more > hot_bytes(&c->hot) && cuckoo_bytes(c) + more > lim->max_bytes(lim->ctx))
+        return CUCKOO_TOOBIG;
+    return hot_add(&c->hot, p->hash, 1) ? CUCKOO_ADDED : CUCKOO_NOMEM;
+}
+
 int cuckoo_add(cuckoo *c, seen_key key, bool unique, const cuckoo_limits *lim)
 {
     places p = places_of(c, key);
     if (unique && has(c, &p))
         return CUCKOO_THERE;
+    uint64_t copies = slots_with(c, &p);
     bool done = false;
-    for (uint32_t i = c->nsubs; i-- > 0 && !done;)
+    for (uint32_t i = c->nsubs; i-- > 0 && !done && copies < c->bucket_size;)
         done = replace(c, &c->subs[i], &p, 0, p.fp);
-    done = done || displace(c, &c->subs[c->nsubs - 1], &p);
-    if (!done) {
-        if (!c->expansion)
-            return CUCKOO_FULL;
-        if (c->nsubs >= lim->max_subs)
-            return CUCKOO_EXPANDED;
-        cuckoo_sub next = {.buckets = cuckoo_sub_buckets(c, c->nsubs)};
-        if (!next.buckets ||
-            cuckoo_bytes(c) + cuckoo_sub_bytes(c, &next) > lim->max_bytes(lim->ctx))
-            return CUCKOO_TOOBIG;
-        if (!cuckoo_append(c, next.buckets))
-            return CUCKOO_NOMEM;
-        replace(c, &c->subs[c->nsubs - 1], &p, 0, p.fp);
-    }
-    c->items++;
-    return CUCKOO_ADDED;
+    int rc = CUCKOO_ADDED;
+    if (!done && copies)
+        rc = add_hot(c, &p, lim);
+    else if (!done && !displace(c, &c->subs[c->nsubs - 1], &p))
+        rc = grow(c, &p, lim);
+    c->items += rc == CUCKOO_ADDED;
+    return rc;
 }
 
 uint64_t cuckoo_count(const cuckoo *c, seen_key key)
 {
     places p = places_of(c, key);
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < c->nsubs; i++)
-        n += count_in(c, &c->subs[i], &p);
-    return n;
+    return slots_with(c, &p) + hot_get(&c->hot, p.hash);
 }
 
 void cuckoo_has_many(const cuckoo *c, const seen_key *keys, size_t n, bool *found)
@@ -310,16 +346,15 @@ void cuckoo_has_many(const cuckoo *c, const seen_key *keys, size_t n, bool *foun
 bool cuckoo_remove(cuckoo *c, seen_key key)
 {
     places p = places_of(c, key);
-    for (uint32_t i = c->nsubs; i-- > 0;)
-        if (replace(c, &c->subs[i], &p, p.fp, 0)) {
-            c->items -= c->items > 0;
-            c->deletes++;
-            return true;
-        }
-    return false;
+    bool gone = hot_remove(&c->hot, p.hash);
+    for (uint32_t i = c->nsubs; i-- > 0 && !gone;)
+        gone = replace(c, &c->subs[i], &p, p.fp, 0);
+    c->items -= gone && c->items > 0;
+    c->deletes += gone;
+    return gone;
 }
 
-/* Moves what fits from sub-filter I into elder ones. Its bucket number is low bits
+/* Moves what fits from sub-filter I into older ones. Its bucket number is the low bits
  * of a place, so it names the bucket in every smaller sub-filter as well. */
 static bool fold(cuckoo *c, uint32_t i)
 {
@@ -331,7 +366,7 @@ static bool fold(cuckoo *c, uint32_t i)
             uint32_t fp = slot_get(b, j);
             if (!fp)
                 continue;
-            places p = {at, other_place(at, fp), fp};
+            places p = {.a = at, .b = other_place(at, fp), .fp = fp};
             for (uint32_t e = 0; e < i; e++)
                 if (c->subs[e].buckets <= s->buckets &&
                     replace(c, &c->subs[e], &p, 0, fp)) {

@@ -1,15 +1,17 @@
 /* cf_table.h - the fast filter behind CF.*: fingerprints in buckets, so keys can be
  * deleted and counted. (Filters in RedisBloom's layout are seen_cf of redisbloom.h.)
  *
- * Fingerprints have two bytes and buckets four slots: an error of 0.012% a
- * sub-filter; sub-filters at least double, so there are few, and the error stays
- * below 0.3% at any size. libseen's cuckoo kind answers yes and no; this one also
- * counts.
+ * A fingerprint has two bytes and a bucket four slots: an error of 0.012% per
+ * sub-filter. Sub-filters at least double, so there are few, and the error stays below
+ * 0.3% at any size. The library's cuckoo kind only answers yes or no; this one counts.
  *
- * A multiset as RedisBloom's: every add stores one more fingerprint, COUNT counts
- * them, DEL takes one away. Deterministic: equal commands give equal bytes. */
+ * It is a multiset like RedisBloom's: every add is one more copy, COUNT counts them, DEL
+ * removes one. At most a bucket's worth of copies are stored as fingerprints; the others
+ * are counted in hot_counts.h, so copies never make the filter grow. The same commands
+ * give the same bytes on every server. */
 #ifndef SEEN_REDIS_CF_TABLE_H
 #define SEEN_REDIS_CF_TABLE_H
+#include "hot_counts.h"
 #include "seen.h"
 
 typedef struct cuckoo_sub {
@@ -25,25 +27,26 @@ typedef struct cuckoo {
     uint64_t items, deletes;
     uint32_t bucket_size, max_iterations, expansion;
     uint64_t seed;
+    hot_counts hot; /* copies without a slot */
 } cuckoo;
 
 enum {
     CUCKOO_ADDED = 1,
     CUCKOO_THERE = 0,
-    CUCKOO_FULL = -1,     /* may not grow */
+    CUCKOO_FULL = -1,     /* full, and may not grow */
     CUCKOO_EXPANDED = -2, /* grew as often as allowed */
     CUCKOO_NOMEM = -3,
     CUCKOO_TOOBIG = -4 /* would exceed the limit */
 };
 
-/* What may be asked of a growing filter. */
+/* How far a filter may grow. */
 typedef struct cuckoo_limits {
     uint32_t max_subs;
     uint64_t (*max_bytes)(void *ctx); /* asked only when about to grow */
     void *ctx;
 } cuckoo_limits;
 
-/* The shape that CAPACITY keys need, in buckets. */
+/* The buckets that CAPACITY keys need. */
 uint64_t cuckoo_buckets_for(uint64_t capacity, uint32_t bucket_size);
 
 /* An empty filter with one sub-filter; NULL if memory is out. */
@@ -60,19 +63,21 @@ cuckoo *cuckoo_copy(const cuckoo *c);
 /* Buckets of sub-filter number I by the growth rule; 0 if it cannot be. */
 uint64_t cuckoo_sub_buckets(const cuckoo *c, uint32_t i);
 uint64_t cuckoo_sub_bytes(const cuckoo *c, const cuckoo_sub *s);
-uint64_t cuckoo_bytes(const cuckoo *c); /* of all sub-filters */
+uint64_t cuckoo_bytes(const cuckoo *c);  /* of all sub-filters */
+uint64_t cuckoo_memory(const cuckoo *c); /* all of it */
 
-/* Adds KEY; with UNIQUE only if it is not there. One of CUCKOO_... */
+/* Adds KEY; with UNIQUE only if it is not there. One of CUCKOO_... A key that is there
+ * already never adds a sub-filter. */
 int cuckoo_add(cuckoo *c, seen_key key, bool unique, const cuckoo_limits *lim);
 uint64_t cuckoo_count(const cuckoo *c, seen_key key);
 void cuckoo_has_many(const cuckoo *c, const seen_key *keys, size_t n, bool *found);
 bool cuckoo_remove(cuckoo *c, seen_key key);
 
-/* Moves fingerprints of younger sub-filters into free slots of elder ones and drops
- * the youngest ones that got empty. Returns whether anything changed. */
+/* Moves fingerprints of newer sub-filters into free slots of older ones and drops the
+ * newest ones that become empty. Returns whether anything changed. */
 bool cuckoo_compact(cuckoo *c);
 
-/* To be called after bytes were loaded: counts the slots in use of the sub-filter that
+/* To be called after bytes were loaded. Counts the slots in use of the sub-filter that
  * ends at byte END of all slots. */
 void cuckoo_loaded(cuckoo *c, uint64_t end);
 

@@ -33,11 +33,6 @@ void cf_put(value_key *k, cf v)
         value_put(k, &compat_type, v.compat);
 }
 
-static uint64_t fast_memory(const cuckoo *c)
-{
-    return sizeof *c + c->nsubs * (sizeof *c->subs + 72) + cuckoo_bytes(c);
-}
-
 cf_facts cf_get_facts(cf v)
 {
     if (v.fast) {
@@ -46,7 +41,7 @@ cf_facts cf_get_facts(cf v)
         for (uint32_t i = 0; i < c->nsubs; i++)
             buckets += c->subs[i].buckets;
         return (cf_facts){
-            .size = fast_memory(c),
+            .size = cuckoo_memory(c),
             .buckets = buckets,
             .first_buckets = c->buckets,
             .filters = c->nsubs,
