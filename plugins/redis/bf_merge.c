@@ -3,10 +3,60 @@
 #include "bf_pieces.h"
 #include "commands.h"
 #include "error_texts.h"
+#include "merge_layers.h"
 #include "server_memory.h"
+#include <string.h>
 
-/* DST |= SRC in RedisBloom's layout: its chain takes links of any shape, so the union
- * is one chain of both filters' links, those of *DST last. */
+/* Links of a chain of RedisBloom's layout. An array is the chain's own until it is
+ * replaced by one of ours. */
+typedef struct chain {
+    seen_bf_link *links;
+    uint8_t **ours;
+    uint32_t n;
+} chain;
+
+static layer_view view_of(const seen_bf_link *l)
+{
+    return (layer_view){.body = l->data,
+                        .bits = l->bytes * 8,
+                        .keys = l->size,
+                        .capacity = l->entries,
+                        .probes = l->hashes,
+                        .kind = l->n2};
+}
+
+/* Joins L to C, before its newest link, which is the one that is added to. */
+static int merge_link(chain *c, const seen_bf_link *l)
+{
+    layer_view *have = RM_Alloc(c->n * sizeof *have), add = view_of(l);
+    for (uint32_t i = 0; i < c->n; i++)
+        have[i] = view_of(&c->links[i]);
+    merge_step step = merge_step_for(have, c->n, &add);
+    RM_Free(have);
+    if (step.how == MERGE_NOTHING)
+        return BLOOM_OK;
+    if (step.how == MERGE_APPEND) {
+        c->links[c->n] = c->links[c->n - 1];
+        c->ours[c->n] = c->ours[c->n - 1];
+        c->links[c->n - 1] = *l;
+        c->ours[c->n++ - 1] = NULL;
+        return BLOOM_OK;
+    }
+    seen_bf_link *to = &c->links[step.at];
+    uint8_t **own = &c->ours[step.at];
+    if (!*own) {
+        *own = body_new(to->bytes);
+        if (!*own)
+            return BLOOM_NOMEM;
+        memcpy(*own, to->data, to->bytes);
+        to->data = *own;
+    }
+    bits_unite(*own, l->data, l->bytes);
+    to->size = step.keys;
+    return BLOOM_OK;
+}
+
+/* *DST |= SRC in RedisBloom's layout: its chain takes links of any shape. */
 static int compat_merge(seen_bf **dst, const seen_bf *src, uint64_t limit)
 {
     seen_bf_info d, s;
@@ -14,22 +64,32 @@ static int compat_merge(seen_bf **dst, const seen_bf *src, uint64_t limit)
     seen_bf_get_info(src, &s);
     if ((d.options ^ s.options) & SEEN_BF_FORCE64)
         return BLOOM_DIFFER;
-    seen_bf_link *links = RM_Calloc(d.links + s.links, sizeof *links);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s.links; i++) {
-        seen_bf_get_link(src, i, &links[n]);
-        n += links[n].size > 0;
-    }
+    uint32_t room = d.links + s.links, most = d.links > s.links ? d.links : s.links;
+    chain c = {RM_Calloc(room, sizeof *c.links), RM_Calloc(room, sizeof *c.ours),
+               d.links};
+    seen_bf_link l;
+    int rc = BLOOM_OK;
     for (uint32_t i = 0; i < d.links; i++)
-        seen_bf_get_link(*dst, i, &links[n++]);
+        seen_bf_get_link(*dst, i, &c.links[i]);
+    for (uint32_t i = 0; i < s.links && rc == BLOOM_OK; i++) {
+        seen_bf_get_link(src, i, &l);
+        rc = merge_link(&c, &l);
+    }
+    if (rc == BLOOM_OK && c.n > most && c.n > BLOOM_MERGE_LAYERS)
+        rc = BLOOM_LAYERS;
     seen_bf *sum = NULL;
-    int rc =
-        seen_bf_make(d.options, d.expansion, links, n, limit, &server_allocator, &sum);
-    RM_Free(links);
-    if (rc != SEEN_OK)
-        return rc == SEEN_ETOOBIG ? BLOOM_TOOBIG : BLOOM_NOMEM;
-    *dst = sum;
-    return BLOOM_OK;
+    if (rc == BLOOM_OK) {
+        rc = seen_bf_make(d.options, d.expansion, c.links, c.n, limit,
+                          &server_allocator, &sum);
+        rc = rc == SEEN_OK ? BLOOM_OK : rc == SEEN_ETOOBIG ? BLOOM_TOOBIG : BLOOM_NOMEM;
+    }
+    for (uint32_t i = 0; i < room; i++)
+        body_free(c.ours[i]);
+    RM_Free(c.ours);
+    RM_Free(c.links);
+    if (rc == BLOOM_OK)
+        *dst = sum;
+    return rc;
 }
 
 /* Adds all of SRC to *SUM, which may still be empty. BLOOM_OK or a code. */
@@ -83,6 +143,7 @@ int bf_merge(rm_ctx *ctx, rm_str **argv, int argc)
     }
     if (!bad && rc != BLOOM_OK)
         bad = rc == BLOOM_DIFFER   ? SAY_DIFFER
+              : rc == BLOOM_LAYERS ? SAY_MERGE_LAYERS
               : rc == BLOOM_TOOBIG ? SAY_OVER_LIMIT
                                    : SAY_NO_MEMORY;
     if (bad) {

@@ -1,6 +1,7 @@
 /* bloom.c - the chain: growth, batches, generations, union. Bits are libseen's. */
 #include "bloom.h"
 #include "blocked_sizes.h"
+#include "merge_layers.h"
 #include "server_memory.h"
 #include <math.h>
 #include <string.h>
@@ -387,68 +388,55 @@ int bloom_rotate(bloom *b, int64_t now)
 
 /* ---- union ------------------------------------------------------------------- */
 
-static bool same_shape(const bloom_layer *x, const bloom_layer *y)
+static layer_view view_of(const bloom_layer *l)
 {
-    return x->bits == y->bits && x->probes == y->probes && x->kind == y->kind;
+    return (layer_view){.body = l->body,
+                        .bits = l->bytes * 8,
+                        .keys = l->count,
+                        .capacity = l->capacity,
+                        .probes = l->probes,
+                        .kind = l->kind};
 }
 
-/* The layer of DST, among its first N, that can take all of L without breaking its
- * promise; N if there is none. */
-static uint32_t room_for(const bloom *dst, uint32_t n, const bloom_layer *l)
+static int merge_layer(bloom *dst, const bloom_layer *l, const bloom_limit *lim)
 {
-    for (uint32_t i = n; i-- > 0;) {
-        const bloom_layer *d = &dst->layers[i];
-        if (same_shape(d, l) && d->count + l->count <= d->capacity)
-            return i;
+    layer_view *have = RM_Alloc(dst->nlayers * sizeof *have), add = view_of(l);
+    for (uint32_t i = 0; i < dst->nlayers; i++)
+        have[i] = view_of(&dst->layers[i]);
+    merge_step step = merge_step_for(have, dst->nlayers, &add);
+    RM_Free(have);
+    if (step.how == MERGE_NOTHING)
+        return BLOOM_OK;
+    if (step.how == MERGE_APPEND) {
+        if (bloom_bytes(dst) + l->bytes > lim->max_bytes(lim->ctx))
+            return BLOOM_TOOBIG;
+        int rc = append_copy(dst, l);
+        if (rc != BLOOM_OK)
+            return rc;
+        dst->items += l->count;
+        /* The newest layer stays the newest: it is the one that is added to. */
+        bloom_layer *top = &dst->layers[dst->nlayers - 1], appended = *top;
+        *top = top[-1];
+        top[-1] = appended;
+        return BLOOM_OK;
     }
-    return n;
+    bloom_layer *to = &dst->layers[step.at];
+    bits_unite(to->body, l->body, l->bytes);
+    dst->items += step.keys - to->count;
+    to->count = step.keys;
+    return BLOOM_OK;
 }
 
 int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim)
 {
     const bloom_spec *x = &dst->spec, *y = &src->spec;
-    if (dst == src)
-        return BLOOM_OK;
     if (x->seed != y->seed || x->window || y->window)
         return BLOOM_DIFFER;
-    /* First everything that can fail: places are taken and copies made, and given
-     * back if memory is out, so that there is never half a union. */
-    const uint32_t before = dst->nlayers;
-    uint32_t *into = RM_Calloc(src->nlayers, sizeof *into), i;
+    uint32_t most = dst->nlayers > src->nlayers ? dst->nlayers : src->nlayers;
     int rc = BLOOM_OK;
-    for (i = 0; i < src->nlayers && rc == BLOOM_OK; i++) {
-        const bloom_layer *l = &src->layers[i];
-        into[i] = room_for(dst, before, l);
-        if (into[i] < before)
-            dst->layers[into[i]].count += l->count;
-        else if (l->count && bloom_bytes(dst) + l->bytes > lim->max_bytes(lim->ctx))
-            rc = BLOOM_TOOBIG;
-        else if (l->count)
-            rc = append_copy(dst, l);
-    }
-    if (rc != BLOOM_OK) {
-        while (i-- > 0)
-            if (into[i] < before)
-                dst->layers[into[i]].count -= src->layers[i].count;
-        while (dst->nlayers > before)
-            layer_free(&dst->layers[--dst->nlayers]);
-        RM_Free(into);
-        return rc;
-    }
-    for (i = 0; i < src->nlayers; i++) {
-        const bloom_layer *l = &src->layers[i];
-        dst->items += l->count;
-        if (into[i] == before)
-            continue;
-        uint8_t *to = dst->layers[into[i]].body;
-        for (uint64_t j = 0; j < l->bytes; j++)
-            to[j] |= l->body[j];
-    }
-    /* The newest layer stays the newest: it is the one that is added to. */
-    bloom_layer top = dst->layers[before - 1];
-    memmove(&dst->layers[before - 1], &dst->layers[before],
-            (dst->nlayers - before) * sizeof top);
-    dst->layers[dst->nlayers - 1] = top;
-    RM_Free(into);
-    return BLOOM_OK;
+    for (uint32_t i = 0; i < src->nlayers && rc == BLOOM_OK; i++)
+        rc = merge_layer(dst, &src->layers[i], lim);
+    if (rc == BLOOM_OK && dst->nlayers > most && dst->nlayers > BLOOM_MERGE_LAYERS)
+        rc = BLOOM_LAYERS;
+    return rc;
 }

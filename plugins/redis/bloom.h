@@ -49,8 +49,13 @@ enum {
     BLOOM_FULL = -1, /* fixed, and its capacity is reached */
     BLOOM_NOMEM = -2,
     BLOOM_TOOBIG = -3, /* would exceed the limit given */
-    BLOOM_DIFFER = -4  /* filters that cannot be merged */
+    BLOOM_DIFFER = -4, /* filters that cannot be merged */
+    BLOOM_LAYERS = -5  /* their union would have too many layers */
 };
+
+/* A union has at most this many layers, or as many as its larger part. Each layer is one
+ * more place to look, and growing by doubling needs no more than 40. */
+enum { BLOOM_MERGE_LAYERS = 64 };
 
 /* The bytes one filter may take, asked only when it is about to grow. */
 typedef struct bloom_limit {
@@ -90,8 +95,8 @@ void bloom_has_many(const bloom *b, const seen_key *keys, size_t n, int64_t now,
 bool bloom_due(const bloom *b, int64_t now);
 int bloom_rotate(bloom *b, int64_t now);
 
-/* Adds all keys of SRC to DST: layers of equal shape that fit into one are united,
- * others are kept beside. The error of the result is at most the sum of both. */
+/* Adds all keys of SRC to DST, as merge_layers.h says. The error of the result is at most
+ * the sum of both. After any code but BLOOM_OK, DST may hold part of SRC. */
 int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim);
 
 #endif

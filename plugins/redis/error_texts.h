@@ -52,6 +52,9 @@
     "ERR filters cannot be merged: layout, seed or hashing differ, or one has a "      \
     "window"
 
+#define SAY_MERGE_LAYERS                                                               \
+    "ERR the union would have more than 64 layers: reserve one filter for all items"
+
 #define SAY_BAD_PIECES "ERR pieces must be in the range [2, 1024]"
 #define SAY_PIECE_FAST "ERR pieces need the fast layout and no window"
 #define SAY_PIECE_NAME                                                                  \
