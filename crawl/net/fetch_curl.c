@@ -2,7 +2,12 @@
  *
  * Easy handles are reused; the multi handle keeps connections, names and TLS sessions.
  * Redirects are not followed, except for robots.txt: their targets are addresses like
- * any other. */
+ * any other.
+ *
+ * HTTP/2 only with libcurl 8.14.1 or later. 7.88.1 (Debian 12) loses the end of some
+ * HTTP/2 streams, by the size of their frames: the body arrives whole, the transfer
+ * never ends, and no way of driving it helps. 8.14.1 (Debian 13) is the oldest version
+ * known to be good; before it, HTTP/1.1 is spoken. */
 #include "addr.h"
 #include "fetch.h"
 #include "seen.h"
@@ -40,7 +45,10 @@ struct curl_engine {
     socket_watch *free_watches;
     struct curl_slist *fields, *resolve;
     bool ticking;
+    long http; /* the highest version to offer */
 };
+
+enum { GOOD_HTTP2 = 0x080e01 };
 
 static size_t on_head(char *p, size_t size, size_t n, void *ctx)
 {
@@ -195,7 +203,7 @@ static transfer *new_transfer(curl_engine *e)
     curl_easy_setopt(h, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_MAXREDIRS, 5L);
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(h, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(h, CURLOPT_HTTP_VERSION, e->http);
     curl_easy_setopt(h, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)(c->timeout * 1000));
     curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)(c->connect_timeout * 1000));
@@ -359,6 +367,9 @@ engine *engine_curl(const config *c, int loop)
     e->loop = loop;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
         kit_die("libcurl cannot be started");
+    e->http = curl_version_info(CURLVERSION_NOW)->version_num < GOOD_HTTP2
+                  ? CURL_HTTP_VERSION_1_1
+                  : CURL_HTTP_VERSION_2TLS;
     e->fields = curl_slist_append(
         NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5");
     for (size_t i = 0; i < c->resolve.n; i++)

@@ -108,9 +108,12 @@ END
     pids="$pids $nginx_pid"
     $crawl $fast --retries 0 --insecure --warc "$dir/tls.warc.gz" "https://127.0.0.1:$tls/0.html" >"$dir/out"
     is "$(notes)" "10 200" "ten pages over TLS"
-    logged() { grep -c 'GET /[0-9].html HTTP/2.0" 200' "$dir/n/access"; }
+    # libcurl before 8.14.1 loses the end of some HTTP/2 streams (fetch_curl.c).
+    http=2.0
+    dpkg --compare-versions "$(curl-config --version | cut -d' ' -f2)" ge 8.14.1 || http=1.1
+    logged() { grep -c "GET /[0-9].html HTTP/$http\" 200" "$dir/n/access"; }
     for _ in $(seq 600); do [ "$(logged)" -lt 10 ] && sleep 0.1; done # logged after the answer
-    is "$(logged)" 10 "by HTTP/2"
+    is "$(logged)" 10 "by HTTP/$http"
     is "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')" 10 "archived with a status line"
     is "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')" 10 \
         "and with the fields of the wire under other names"
@@ -120,6 +123,14 @@ END
     $crawl $fast --retries 0 --insecure "https://127.0.0.1:$tls/old/0.html" >"$dir/out"
     is "$(sed 1d "$dir/out" | cut -f1,2)" "https://127.0.0.1:$tls/old/caf%C3%A9.html?q=%E9&%80=1	200" \
         "a page in another encoding: paths become UTF-8, queries stay in it"
+    # Pages whose packed size is near that of a TLS record and an HTTP/2 frame (16 KiB): some
+    # of them ended in a timeout, whole as they were.
+    mkdir "$dir/n/www/big"
+    perl -e 'srand 7; my $n = 240; for my $i (0 .. $n - 1) { open my $f, ">", "$ARGV[0]/$i.html";
+        print $f join "", map "<a href=" . ($i * 3 + $_) % $n . ".html>x</a>\n", 1 .. 3;
+        print $f pack "H*", join "", map { sprintf "3%d", rand 10 } 1 .. 32200 + 4 * $i }' "$dir/n/www/big"
+    $crawl $fast --retries 0 --insecure --timeout 20 "https://127.0.0.1:$tls/big/0.html" >"$dir/out"
+    is "$(notes)" "240 200" "pages around 16 KiB, packed, over TLS: none hangs"
     $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
     is "$(notes)" "1 0 tls" "a certificate nobody signed is refused without --insecure"
     kill $nginx_pid
