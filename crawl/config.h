@@ -12,7 +12,7 @@ typedef struct words {
 } words;
 
 /* What the crawl's folder is for. */
-enum run { RUN_NEW, RUN_RESUME, RUN_LIST };
+enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR };
 enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
 enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 
@@ -21,6 +21,7 @@ typedef struct config {
     words saved;     /* seeds of the crawl that is resumed */
     const char *dir; /* NULL: a temporary one */
     int run;         /* enum run */
+    uint64_t seed;   /* of the log's checksums and the seen-set */
     /* scope */
     int scope; /* enum scope_kind */
     words hosts, include, exclude;

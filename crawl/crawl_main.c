@@ -94,6 +94,10 @@ int main(int argc, char **argv)
         list_pages(&conf);
         return 0;
     }
+    if (conf.run == RUN_REPAIR) {
+        frontier_repair(conf.dir, conf.seed);
+        return 0;
+    }
     signal(SIGPIPE, SIG_IGN);
     struct sigaction sa = {.sa_handler = on_signal};
     sigaction(SIGINT, &sa, NULL);
@@ -126,7 +130,7 @@ int main(int argc, char **argv)
         remove_made();
     report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
     /* A crawl killed before its first commit has nothing but its options. */
-    if (!again || c.seen_count(&c) == 0) {
+    if (!again || c.seen_count(&c) == 0 || c.repaired) {
         seeds_queue(&c, again ? &conf.saved : &conf.seeds);
         c.store->commit(&c, true);
     }

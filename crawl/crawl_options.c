@@ -6,6 +6,7 @@
 #include "crawl_options.h"
 #include "human_numbers.h"
 #include "page/page.h"
+#include "seed.h"
 #include "seen.h"
 
 #include <arpa/inet.h>
@@ -31,6 +32,10 @@ static const crawl_option rows[] = {
      "Print the pages done so far, also while a crawl is running; with --json as JSON "
      "lines.",
      RUN, AT(dir), RUN_LIST, 0},
+    {0, "repair", "DIR",
+     "Repair a damaged log: keep a copy, save all good batches, and put holes where the "
+     "others were. Then --resume fetches again what was in them.",
+     RUN, AT(dir), RUN_REPAIR, 0},
     {'i', "seeds", "FILE",
      "Begin with the URLs in FILE too, one per line; empty lines and lines that begin "
      "with # are skipped. - is standard input. May be repeated.",
@@ -149,7 +154,7 @@ static kit_option options[ROWS + 1];
 static const kit_command command = {
     .name = "crawl",
     .summary = "fetch every page of a site once",
-    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--list DIR [--json]",
+    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--list DIR [--json]\n--repair DIR",
     .about =
         "Follows links breadth first from each URL, within its host, and prints a line "
         "for each page: URL, status, type, depth, size, referrer and note, separated by "
@@ -459,11 +464,13 @@ void config_read(config *c, int argc, char **argv)
     crawl_command();
     check_domain(argc, argv);
     walk_words(c, argc, argv, true);
-    if (c->run == RUN_RESUME)
+    if (c->run == RUN_RESUME || c->run == RUN_REPAIR)
         kept_options_read(c);
     walk_words(c, argc, argv, false);
-    if (c->run == RUN_LIST)
+    if (c->run == RUN_LIST || c->run == RUN_REPAIR)
         return;
+    if (!c->seed)
+        c->seed = kit_new_seed();
     if (c->timeout < c->connect_timeout)
         c->connect_timeout = c->timeout;
     if (!c->out && !c->dir && !c->json_stats)

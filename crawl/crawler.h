@@ -64,6 +64,7 @@ struct crawler {
         (*disk_bytes)(crawler *c);
     double (*seen_lost)(crawler *c);
     const uint64_t *(*outputs)(crawler *c); /* their sizes when a crawl is resumed */
+    bool repaired; /* the log has a hole: the seeds may have been in it */
     scope *scope;
     hosts hosts;
     spill *spill;

@@ -1,6 +1,7 @@
 /* kept_options.c - DIR/options: how a crawl began, for those who resume it.
  *
- * Lines of name, tab, value; the name "url" is a seed. An option given with --resume
+ * Lines of name, tab, value; the name "url" is a seed, "seed" the random number behind
+ * the log's checksums. An option given with --resume
  * holds for that run and is not kept. Output files are the exception: the log counts
  * their bytes, so a file named later becomes part of the crawl, and one that is part of
  * it cannot be replaced by another. */
@@ -50,6 +51,10 @@ static void read_line(config *c, const char *path, char *line)
         words_add(&c->saved, strdup(tab + 1));
         return;
     }
+    if (!strcmp(line, "seed")) {
+        c->seed = strtoull(tab + 1, NULL, 10);
+        return;
+    }
     const crawl_option *o = crawl_option_by_name(line);
     if (!o || o->how == RUN || o->how == SEEDS)
         kit_die("%s: '%s' is not an option of this version", path, line);
@@ -81,6 +86,9 @@ void config_save(const config *c)
     snprintf(temp, sizeof temp, "%s.new", path);
     const words *seeds = c->run == RUN_RESUME ? &c->saved : &c->seeds;
     buf all = {0};
+    char seed[32];
+    snprintf(seed, sizeof seed, "seed\t%llu\n", (unsigned long long)c->seed);
+    buf_text(&all, seed);
     buf_add(&all, kept.p, kept.len);
     for (size_t i = 0; i < seeds->n; i++) {
         buf_text(&all, "url\t");

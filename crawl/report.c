@@ -1,6 +1,7 @@
 /* report.c - pages and links as lines, bodies as files. */
 #include "report.h"
 #include "page/page.h"
+#include "queue/cut_tail.h"
 #include "seen.h"
 
 #include <errno.h>
@@ -22,14 +23,15 @@ static void open_growing(growing *g, const char *path, const uint64_t *size)
         g->name = "standard output";
         return;
     }
-    g->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (size ? 0 : O_TRUNC), 0666);
+    g->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (size ? 0 : O_TRUNC), 0666);
     if (g->fd < 0 || fstat(g->fd, &st) < 0)
         kit_die("%s: %s", path, strerror(errno));
     g->regular = S_ISREG(st.st_mode);
     if (size && g->regular) {
         if ((uint64_t)st.st_size < *size)
             kit_die("%s is shorter than the log says: restore it, or begin another crawl", path);
-        if (ftruncate(g->fd, (off_t)*size) < 0 || lseek(g->fd, 0, SEEK_END) < 0)
+        cut_tail(g->fd, path, *size);
+        if (lseek(g->fd, 0, SEEK_END) < 0)
             kit_die("%s: %s", path, strerror(errno));
         g->size = *size;
     }
@@ -76,7 +78,7 @@ void report_open(report *r, const config *c, const uint64_t *sizes)
         r->warc = warc_new(c);
         warc_begin(r->warc, &r->file[FILE_WARC]);
     }
-    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+    for (int i = 0; i < REPORT_FILES; i++) {
         r->file[i].held = c->redis != NULL;
         r->begin.at[i] = r->file[i].b.len;
     }
@@ -184,7 +186,7 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         write_body(r, f);
     if (g->held) {
         page_end end;
-        for (int i = 0; i < FRONTIER_OUTPUTS; i++)
+        for (int i = 0; i < REPORT_FILES; i++)
             end.at[i] = r->file[i].b.len;
         buf_add(&r->ends, &end, sizeof end);
     }
@@ -207,7 +209,7 @@ void report_link(report *r, const url *from, const url *to, unsigned kind)
 
 void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync)
 {
-    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+    for (int i = 0; i < REPORT_FILES; i++) {
         if (r->file[i].fd >= 0)
             flush_growing(&r->file[i]);
         if (sync && r->file[i].regular && fdatasync(r->file[i].fd) < 0)
@@ -251,7 +253,7 @@ void report_confirm(report *r, const uint32_t *refused, size_t n)
     bool *gone = kit_alloc(r->ends.len / sizeof(page_end) + 1);
     for (size_t k = 0; k < n; k++)
         gone[refused[k]] = true;
-    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+    for (int i = 0; i < REPORT_FILES; i++) {
         growing *g = &r->file[i];
         if (n && g->b.len && g->regular)
             write_again(r, i, gone);
@@ -264,7 +266,7 @@ void report_confirm(report *r, const uint32_t *refused, size_t n)
 void report_close(report *r)
 {
     free(r->ends.p);
-    for (int i = 0; i < FRONTIER_OUTPUTS; i++) {
+    for (int i = 0; i < REPORT_FILES; i++) {
         if (r->file[i].fd > 1)
             close(r->file[i].fd);
         free(r->file[i].b.p);

@@ -13,7 +13,7 @@
 
 #include <time.h>
 
-enum { FILE_PAGES, FILE_LINKS, FILE_WARC };
+enum { FILE_PAGES, FILE_LINKS, FILE_WARC, REPORT_FILES };
 
 /* A file that is written in large pieces. */
 typedef struct growing {
@@ -28,12 +28,12 @@ typedef struct growing {
 
 /* How much of each file there was after a page, counted in its b. */
 typedef struct page_end {
-    size_t at[FRONTIER_OUTPUTS];
+    size_t at[REPORT_FILES];
 } page_end;
 
 typedef struct report {
     const config *conf;
-    growing file[FRONTIER_OUTPUTS];
+    growing file[REPORT_FILES];
     void *warc;
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */

@@ -133,10 +133,11 @@ static void list_group(void *ctx, const group *g)
     lister *l = ctx;
     if (!g->has_done)
         return;
-    frontier_read(l->f, g->done_at, &l->e);
+    if (!frontier_read(l->f, g->done_at, &l->e))
+        return; /* its address was in a hole: a resumed crawl lists it again */
     l->parent.text[0] = 0;
-    if (l->e.parent_at)
-        frontier_read(l->f, l->e.parent_at, &l->parent);
+    if (l->e.parent_at && !frontier_read(l->f, l->e.parent_at, &l->parent))
+        l->parent.text[0] = 0;
     const char *note = g->outcome ? outcome_name(g->outcome) : "";
     if (!l->json) {
         printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\n", l->e.text, g->status, g->type,
@@ -156,7 +157,7 @@ static void list_group(void *ctx, const group *g)
 void list_pages(const config *c)
 {
     lister *l = kit_alloc(sizeof *l);
-    l->f = frontier_open(c->dir, true);
+    l->f = frontier_open(c->dir, true, 0);
     l->json = c->json_stats || c->json_lines;
     walker w = {list_group, NULL, l};
     frontier_walk(l->f, &w);

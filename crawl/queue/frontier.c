@@ -1,7 +1,7 @@
 /* frontier.c - writes, reads and walks the log of frontier.h. */
 #include "frontier.h"
-#include "seed.h"
-#include "seen.h"
+#include "batch.h"
+#include "cut_tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,38 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD = 40, FRAME = 16, VERSION = 1, HEADER_MOST = 512 };
-#define BATCH_MOST (256u << 20)
+enum { HEADER_MOST = 512 };
 
 struct frontier {
     int fd;
     char path[4096];
     uint64_t seed, size, count, cut;
     uint64_t outputs[FRONTIER_OUTPUTS];
-    buf batch;     /* FRAME and output sizes are put in front when it is written */
+    buf batch;     /* the frame and the output sizes go in front when it is written */
     size_t groups; /* in the batch */
+    struct hole {
+        uint64_t from, to;
+    } *holes;
+    size_t hole_count;
     uint64_t group_at;
     group *open;
 };
-
-static void put_u32(uint8_t *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
-}
-static void put_u64(uint8_t *p, uint64_t v)
-{
-    for (int i = 0; i < 8; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
-}
-static uint32_t get_u32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-static uint64_t get_u64(const uint8_t *p)
-{
-    return get_u32(p) | (uint64_t)get_u32(p + 4) << 32;
-}
 
 const char *outcome_name(int outcome)
 {
@@ -69,53 +53,28 @@ static frontier *open_file(const char *dir, int flags)
     return f;
 }
 
-static uint64_t checksum(uint64_t seed, uint64_t at, const void *p, size_t len)
-{
-    return seen_hash_seeded(seed ^ at * 0x9e3779b97f4a7c15u, p, len);
-}
-
 static void write_all(frontier *f, const void *p, size_t n, uint64_t at)
 {
-    const char *s = p;
-    while (n) {
-        ssize_t k = pwrite(f->fd, s, n, (off_t)at);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            kit_die("%s: %s (what was committed is safe; --resume goes on)", f->path,
-                    strerror(errno));
-        s += k;
-        n -= (size_t)k;
-        at += (uint64_t)k;
-    }
+    if (!write_at(f->fd, p, n, at))
+        kit_die("%s: %s (what was committed is safe; resume later)", f->path,
+                strerror(errno));
 }
 
 static size_t read_some(const frontier *f, void *p, size_t n, uint64_t at)
 {
-    size_t got = 0;
-    while (got < n) {
-        ssize_t k = pread(f->fd, (char *)p + got, n - got, (off_t)(at + got));
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0)
-            kit_die("%s: %s", f->path, strerror(errno));
-        if (k == 0)
-            break;
-        got += (size_t)k;
-    }
-    return got;
+    ssize_t got = read_at(f->fd, p, n, at);
+    if (got < 0)
+        kit_die("%s: %s", f->path, strerror(errno));
+    return (size_t)got;
 }
 
 static void write_head(frontier *f, uint64_t seed)
 {
-    uint8_t head[HEAD] = "SEENCRWL";
+    uint8_t head[LOG_HEAD];
     f->seed = seed;
-    put_u32(head + 8, VERSION);
-    put_u64(head + 16, seed);
-    put_u64(head + 24, (uint64_t)time(NULL));
-    put_u64(head + 32, checksum(0, 0, head, 32));
-    write_all(f, head, HEAD, 0);
-    f->size = HEAD;
+    log_head_write(head, &(log_head){LOG_VERSION, seed, (uint64_t)time(NULL)});
+    write_all(f, head, LOG_HEAD, 0);
+    f->size = LOG_HEAD;
 }
 
 frontier *frontier_create(const char *dir, uint64_t seed)
@@ -235,10 +194,10 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
         f->outputs[i] = next_varint(&r);
     for (size_t i = 0; i < groups && !r.bad; i++) {
         get_group(&r, &g);
-        if (r.bad || g.first_id != f->count)
+        /* Only a hole may hold the entries that are missing. */
+        if (r.bad || g.first_id < f->count ||
+            (g.first_id > f->count && !f->hole_count))
             return false;
-        if (w && w->group_seen)
-            w->group_seen(w->ctx, &g);
         for (size_t k = 0; k < g.links; k++) {
             uint64_t index, back, entry_at = at + (uint64_t)(r.p - p);
             size_t n;
@@ -248,59 +207,76 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
             if (w && w->entry_seen)
                 w->entry_seen(w->ctx, &g, g.first_id + k, entry_at, text, n);
         }
-        f->count += g.links;
+        if (r.bad || !facts_read(&r.p, r.end, &g.facts))
+            return false;
+        if (w && w->group_seen)
+            w->group_seen(w->ctx, &g);
+        f->count = g.first_id + g.links;
     }
     return !r.bad && r.p == r.end;
+}
+
+static void add_hole(frontier *f, uint64_t from, uint64_t to)
+{
+    if (f->hole_count && f->holes[f->hole_count - 1].to >= to)
+        return; /* known from an earlier walk */
+    f->holes = kit_grow(f->holes, f->hole_count + 1, sizeof *f->holes);
+    f->holes[f->hole_count++] = (struct hole){from, to};
 }
 
 /* Walks from the first batch to LIMIT or to a bad batch; returns where it stopped. */
 static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
 {
-    uint64_t at = HEAD;
-    uint8_t frame[FRAME];
+    uint64_t at = LOG_HEAD;
+    uint32_t groups;
     buf b = {0};
     f->count = 0;
-    while (at + FRAME <= limit) {
-        if (read_some(f, frame, FRAME, at) < FRAME)
-            break;
-        uint32_t len = get_u32(frame), groups = get_u32(frame + 4);
-        if (!len || len > BATCH_MOST || at + FRAME + len > limit)
-            break;
-        b.len = 0;
-        buf_room(&b, len);
-        if (read_some(f, b.p, len, at + FRAME) < len ||
-            checksum(f->seed ^ groups, at, b.p, len) != get_u64(frame + 8))
-            break;
-        if (!walk_batch(f, (uint8_t *)b.p, len, groups, at + FRAME, w))
-            kit_die("%s: damaged at byte %llu", f->path, (unsigned long long)at);
-        at += FRAME + len;
-    }
+    for (; batch_read(f->fd, f->seed, at, limit, &b, &groups);
+         at += BATCH_FRAME + b.len)
+        if (groups == BATCH_HOLE)
+            add_hole(f, at, at + BATCH_FRAME + b.len);
+        else if (!walk_batch(f, (uint8_t *)b.p, b.len, groups, at + BATCH_FRAME, w))
+            kit_die("%s: the batch at byte %llu contradicts itself", f->path,
+                    (unsigned long long)at);
     free(b.p);
     return at;
 }
 
-frontier *frontier_open(const char *dir, bool read_only)
+static void refuse(const frontier *f, const char *dir, const char *where,
+                   uint64_t from, uint64_t to)
+{
+    kit_die("%s: %s (bytes %llu to %llu); 'seen crawl --repair %s' keeps a copy and "
+            "saves all that is good",
+            f->path, where, (unsigned long long)from, (unsigned long long)to, dir);
+}
+
+frontier *frontier_open(const char *dir, bool read_only, uint64_t seed)
 {
     frontier *f = open_file(dir, read_only ? O_RDONLY : O_RDWR | O_CREAT);
-    uint8_t head[HEAD];
+    uint8_t raw[LOG_HEAD] = {0};
+    log_head head;
     struct stat st;
     if (fstat(f->fd, &st) < 0)
         kit_die("%s: %s", f->path, strerror(errno));
     /* The crawler was killed before it wrote the header: begin now. */
-    if (st.st_size < HEAD && !read_only)
-        write_head(f, kit_new_seed());
-    if (read_some(f, head, HEAD, 0) < HEAD || memcmp(head, "SEENCRWL", 8) ||
-        get_u64(head + 32) != checksum(0, 0, head, 32))
-        kit_die("%s is not the log of a crawl", f->path);
-    if (get_u32(head + 8) != VERSION)
-        kit_die("%s was made by a newer version", f->path);
+    if (st.st_size < LOG_HEAD && !read_only)
+        write_head(f, seed);
+    if (read_some(f, raw, LOG_HEAD, 0) < LOG_HEAD || !log_head_read(raw, &head))
+        refuse(f, dir, "the header of the log is damaged", 0, LOG_HEAD);
+    if (head.version != LOG_VERSION)
+        kit_die("%s was made by another version (%u) of this program", f->path,
+                (unsigned)head.version);
     if (fstat(f->fd, &st) < 0)
         kit_die("%s: %s", f->path, strerror(errno));
-    f->seed = get_u64(head + 16);
-    f->size = walk_all(f, (uint64_t)st.st_size, NULL);
-    f->cut = (uint64_t)st.st_size - f->size;
-    if (f->cut && !read_only && ftruncate(f->fd, (off_t)f->size) < 0)
-        kit_die("%s: %s", f->path, strerror(errno));
+    uint64_t end = (uint64_t)st.st_size;
+    f->seed = head.seed;
+    f->size = walk_all(f, end, NULL);
+    uint64_t good = f->size < end ? batch_find(f->fd, f->seed, f->size + 1, end) : end;
+    if (good < end)
+        refuse(f, dir, "the log is damaged", f->size, good);
+    f->cut = end - f->size;
+    if (f->cut && !read_only)
+        cut_tail(f->fd, f->path, f->size);
     return f;
 }
 
@@ -315,6 +291,7 @@ void frontier_close(frontier *f)
         return;
     close(f->fd);
     free(f->batch.p);
+    free(f->holes);
     free(f);
 }
 
@@ -334,6 +311,10 @@ uint64_t frontier_cut(const frontier *f)
 {
     return f->cut;
 }
+bool frontier_repaired(const frontier *f)
+{
+    return f->hole_count > 0;
+}
 const uint64_t *frontier_outputs(const frontier *f)
 {
     return f->outputs;
@@ -344,14 +325,7 @@ const uint64_t *frontier_outputs(const frontier *f)
 /* Room for the frame and the output sizes in front of the batch. The sizes are padded
  * to their longest form, so that the positions of entries are known before they are
  * written. */
-enum { OUTPUTS_LEN = FRONTIER_OUTPUTS * 10 };
-
-static void put_long_varint(uint8_t *p, uint64_t n)
-{
-    for (int i = 0; i < 9; i++, n >>= 7)
-        p[i] = (uint8_t)(n | 0x80);
-    p[9] = (uint8_t)n;
-}
+enum { OUTPUTS_LEN = FRONTIER_OUTPUTS * LONG_VARINT };
 
 size_t frontier_pending(const frontier *f)
 {
@@ -362,8 +336,8 @@ void frontier_begin(frontier *f, group *g)
 {
     buf *b = &f->batch;
     if (!b->len) {
-        memset(buf_room(b, FRAME + OUTPUTS_LEN), 0, FRAME + OUTPUTS_LEN);
-        b->len = FRAME + OUTPUTS_LEN;
+        memset(buf_room(b, BATCH_FRAME + OUTPUTS_LEN), 0, BATCH_FRAME + OUTPUTS_LEN);
+        b->len = BATCH_FRAME + OUTPUTS_LEN;
         f->groups = 0;
     }
     g->first_id = f->count;
@@ -435,6 +409,7 @@ void frontier_end(frontier *f)
         put_group(b, g);
         b->len = full;
     }
+    facts_write(b, &g->facts);
     f->groups++;
     f->open = NULL;
 }
@@ -444,12 +419,11 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
     buf *b = &f->batch;
     if (b->len) {
         uint8_t *p = (uint8_t *)b->p;
-        uint32_t len = (uint32_t)(b->len - FRAME);
+        uint32_t len = (uint32_t)(b->len - BATCH_FRAME);
         for (int i = 0; i < FRONTIER_OUTPUTS; i++)
-            put_long_varint(p + FRAME + 10 * i, f->outputs[i] = outputs[i]);
-        put_u32(p, len);
-        put_u32(p + 4, (uint32_t)f->groups);
-        put_u64(p + 8, checksum(f->seed ^ f->groups, f->size, p + FRAME, len));
+            put_long_varint(p + BATCH_FRAME + LONG_VARINT * i,
+                            f->outputs[i] = outputs[i]);
+        batch_frame(p, f->seed, f->size, len, (uint32_t)f->groups);
         write_all(f, p, b->len, f->size);
         f->size += b->len;
         b->len = 0;
@@ -474,8 +448,18 @@ static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
     return read_some(f, p, at + n > f->size ? f->size - at : n, at);
 }
 
-void frontier_read(frontier *f, uint64_t at, entry *e)
+static bool in_hole(const frontier *f, uint64_t at)
 {
+    for (size_t i = 0; i < f->hole_count; i++)
+        if (at >= f->holes[i].from && at < f->holes[i].to)
+            return true;
+    return false;
+}
+
+bool frontier_read(frontier *f, uint64_t at, entry *e)
+{
+    if (f->hole_count && in_hole(f, at))
+        return false;
     /* Varints first; then the group, which knows the origin; then the address. */
     uint8_t head[HEADER_MOST], own[30 + URL_ROOM];
     reader r = {own, own + read_any(f, own, 30 + 512, at), false};
@@ -501,4 +485,5 @@ void frontier_read(frontier *f, uint64_t at, entry *e)
     e->depth = g.depth;
     e->hops = g.hops;
     e->kind = g.kind;
+    return true;
 }

@@ -6,25 +6,28 @@
  * which new addresses it brought. Because both are in one group, a crash loses both or
  * neither. A torn last batch is cut off.
  *
- *   file   "SEENCRWL" u32 version u32 0 u64 seed u64 created u64 checksum
- *   batch  u32 length  u32 count of groups  u64 checksum   then LENGTH bytes:
- *          FRONTIER_OUTPUTS varints (sizes of the output files), then the groups
+ * batch.h has the header and the frames. The payload of a batch:
+ *
+ *   batch  FRONTIER_OUTPUTS numbers of ten bytes (sizes of the output files), groups
  *   group  varints: kind, done (id + 1; 0: none), at (where the done entry lies),
  *          status, outcome, type, size, depth, hops, first id, links, origin length;
- *          then the origin, then the entries
+ *          then the origin, the entries, and the facts of the page (facts.h)
  *   entry  varints: distance back to its group, index in it, length * 2 + whole;
  *          then the address: whole, or without the group's origin
  *
- * All fixed-width numbers are little-endian. */
+ * A hole is what --repair leaves of a damaged batch: its entries are unknown, and the
+ * pages that were done in it count as not done. All fixed-width numbers are
+ * little-endian. */
 #ifndef CRAWL_FRONTIER_H
 #define CRAWL_FRONTIER_H
 
 #include "buf.h"
+#include "facts.h"
 #include "url.h"
 
 #include <stdio.h>
 
-#define FRONTIER_OUTPUTS 3
+#define FRONTIER_OUTPUTS 6
 
 enum group_kind {
     GROUP_SEEDS = 1,    /* from the command line; nothing done */
@@ -62,6 +65,7 @@ typedef struct group {
     uint64_t first_id;
     size_t links;
     char origin[300]; /* of the page done: "https://example.org" */
+    page_facts facts; /* of the page done */
 } group;
 
 /* An address to fetch: what the log says about it. */
@@ -77,15 +81,18 @@ typedef struct entry {
 typedef struct frontier frontier;
 
 /* Creates or opens DIR/frontier.log for this process alone; dies with a message if it
- * cannot. Opening checks every batch and cuts a torn end. */
+ * cannot. Opening checks every batch and cuts a torn end; a bad batch with good ones
+ * after it is damage, which only --repair may touch. SEED is for a log that was not
+ * begun yet. */
 frontier *frontier_create(const char *dir, uint64_t seed);
-frontier *frontier_open(const char *dir, bool read_only);
+frontier *frontier_open(const char *dir, bool read_only, uint64_t seed);
 void frontier_close(frontier *f);
 
 uint64_t frontier_seed(const frontier *f);
 uint64_t frontier_count(const frontier *f); /* entries */
 uint64_t frontier_bytes(const frontier *f);
 uint64_t frontier_cut(const frontier *f); /* bytes of a torn end */
+bool frontier_repaired(const frontier *f); /* there is a hole */
 
 /* Sizes of the output files at the last commit. */
 const uint64_t *frontier_outputs(const frontier *f);
@@ -101,11 +108,11 @@ void frontier_end(frontier *f);
 size_t frontier_pending(const frontier *f);
 void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool sync);
 
-/* The entry at AT; dies if there is none. */
-void frontier_read(frontier *f, uint64_t at, entry *e);
+/* Reads the entry at AT; false if it was in a hole. Dies if there is none. */
+bool frontier_read(frontier *f, uint64_t at, entry *e);
 
-/* Walks through everything committed: calls GROUP_SEEN for each group and ENTRY_SEEN
- * for each of its entries; either may be NULL. */
+/* Walks through everything committed: calls ENTRY_SEEN for each entry of a group, then
+ * GROUP_SEEN for the group; either may be NULL. */
 typedef struct walker {
     void (*group_seen)(void *ctx, const group *g);
     void (*entry_seen)(void *ctx, const group *g, uint64_t id, uint64_t at,
@@ -113,5 +120,10 @@ typedef struct walker {
     void *ctx;
 } walker;
 void frontier_walk(frontier *f, const walker *w);
+
+/* Puts holes over the damaged parts of DIR/frontier.log and keeps the damaged file
+ * beside it (log_repair.c). SEED is the log's seed, for the case that its header is
+ * damaged; 0: not known. Says on standard error what it did; dies if it cannot. */
+void frontier_repair(const char *dir, uint64_t seed);
 
 #endif

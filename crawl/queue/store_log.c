@@ -2,7 +2,6 @@
  *
  * Only the log is kept; everything else is rebuilt from it when a crawl is resumed. */
 #include "crawler.h"
-#include "seed.h"
 #include "visited.h"
 
 typedef struct log_state {
@@ -154,7 +153,7 @@ static uint64_t log_queued(const host *h)
 
 static void log_commit(crawler *c, bool sync)
 {
-    uint64_t sizes[FRONTIER_OUTPUTS];
+    uint64_t sizes[FRONTIER_OUTPUTS] = {0};
     report_flush(&c->report, sizes, sync);
     frontier_commit(log_of(c)->f, sizes, sync);
 }
@@ -185,7 +184,8 @@ static const char *log_referrer(crawler *c, job *j)
     log_state *s = log_of(c);
     if (!j->parent_at)
         return "";
-    frontier_read(s->f, j->parent_at, &s->e);
+    if (!frontier_read(s->f, j->parent_at, &s->e))
+        return "";
     memcpy(s->referrer, s->e.text, s->e.len + 1);
     return s->referrer;
 }
@@ -278,14 +278,15 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     c->disk_bytes = log_disk;
     c->seen_lost = log_lost;
     c->outputs = log_outputs;
+    c->repaired = false;
     if (!resume) {
-        uint64_t seed = kit_new_seed();
-        s->f = frontier_create(dir, seed);
-        s->v = visited_new(c->conf, seed, c->conf->expect);
+        s->f = frontier_create(dir, c->conf->seed);
+        s->v = visited_new(c->conf, c->conf->seed, c->conf->expect);
         return;
     }
-    s->f = frontier_open(dir, false);
+    s->f = frontier_open(dir, false, c->conf->seed);
     uint64_t n = frontier_count(s->f);
+    c->repaired = frontier_repaired(s->f);
     if (frontier_cut(s->f))
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));

@@ -56,7 +56,7 @@ static void redis_done(crawler *c, job *j, group *g, found *l)
 static void redis_commit(crawler *c, bool sync)
 {
     redis_state *s = state(c);
-    uint64_t sizes[FRONTIER_OUTPUTS];
+    uint64_t sizes[FRONTIER_OUTPUTS] = {0};
     bool touched[SHARDS];
     const char *push[] = {s->mode, s->cap, s->err};
     const char *done[] = {s->worker, s->lease_ms};

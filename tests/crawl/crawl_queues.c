@@ -237,7 +237,7 @@ static void check_log(void)
     outputs[1] = 1ull << 40;
     frontier_commit(f, outputs, true);
     frontier_close(f);
-    f = frontier_open(dir, false);
+    f = frontier_open(dir, false, 1);
     seen_log l = {0};
     walker w = {on_group, on_entry, &l};
     frontier_walk(f, &w);
@@ -254,7 +254,7 @@ static void check_log(void)
     fseek(file, -10, SEEK_END);
     fputc(c ^ 4, file);
     fclose(file);
-    f = frontier_open(dir, false);
+    f = frontier_open(dir, false, 1);
     ok(frontier_cut(f) > 0 && frontier_count(f) == 500 - 500 % 37,
        "a batch whose checksum does not fit is cut off");
     frontier_close(f);

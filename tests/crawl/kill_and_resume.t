@@ -89,7 +89,7 @@ done
 cp -r "$dir/t" "$dir/u"
 printf 'x' | dd of="$dir/u/frontier.log" bs=1 seek=20 conv=notrunc 2>/dev/null
 $crawl --resume "$dir/u" 2>"$dir/err"
-is "$? $(grep -c 'not the log of a crawl' "$dir/err")" "2 1" "a damaged header is refused"
+is "$? $(grep -c 'header of the log is damaged' "$dir/err")" "2 1" "a damaged header is refused"
 before=$(cat "$dir/t/options")
 $crawl $fast --depth 7 --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
 is "$? $(grep -c 'already holds a crawl' "$dir/err")" "2 1" "a second crawl in one folder is refused"

@@ -1,0 +1,30 @@
+/* facts.h - what the log keeps about a page beyond its status: when it was fetched, what
+ * its content looks like, what to ask with next time, why it failed.
+ *
+ *   varint of bits, then for each bit that is set, in this order:
+ *   1 fetched   varint, seconds since 1970
+ *   2 hash      u64 of the body
+ *   4 simhash   u64 of its words: near-duplicates differ in few bits
+ *   8 modified  varint, Last-Modified in seconds since 1970
+ *  16 etag      varint length, bytes
+ *  32 why       varint length, bytes: the failure in words
+ *  64 same      varint: the position of an earlier page with the same content */
+#ifndef CRAWL_FACTS_H
+#define CRAWL_FACTS_H
+
+#include "buf.h"
+
+enum { FACT_ETAG = 200, FACT_WHY = 200 };
+
+/* All zero: nothing is known. */
+typedef struct page_facts {
+    uint64_t fetched, hash, simhash, modified, same_at;
+    char etag[FACT_ETAG], why[FACT_WHY];
+} page_facts;
+
+void facts_write(buf *b, const page_facts *f);
+
+/* Reads facts from *P on and moves it; false if they are cut off or make no sense. */
+bool facts_read(const uint8_t **p, const uint8_t *end, page_facts *f);
+
+#endif

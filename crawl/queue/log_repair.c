@@ -1,0 +1,158 @@
+/* log_repair.c - seen crawl --repair: makes a damaged log readable again.
+ *
+ * Whatever is not a good batch becomes a hole of the same length, so that all positions
+ * in the log stay valid. A page that was done in a hole is known from the batch that
+ * found it, so a resumed crawl fetches it again and finds its links again. The damaged
+ * file is kept under another name before the repaired one takes its place. */
+#include "batch.h"
+#include "frontier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct repair {
+    const char *dir;
+    char path[4096], fixed[4096 + 8], copy[4096 + 32];
+    int from, to;
+    uint64_t seed, end; /* end: of the log */
+    uint64_t batches, holes, lost;
+} repair;
+
+static void fail(const char *path)
+{
+    kit_die("%s: %s", path, strerror(errno));
+}
+
+/* The header: as it is, with one bit turned back, or written from the known seed. */
+static void find_head(repair *r, uint64_t seed, uint8_t raw[LOG_HEAD])
+{
+    log_head head;
+    memset(raw, 0, LOG_HEAD);
+    if (read_at(r->from, raw, LOG_HEAD, 0) < 0)
+        fail(r->path);
+    bool good = log_head_read(raw, &head);
+    for (int bit = 0; bit < 8 * LOG_HEAD && !good; bit++) {
+        raw[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        if (!(good = log_head_read(raw, &head)))
+            raw[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    if (!good && seed) {
+        head = (log_head){LOG_VERSION, seed, 0};
+        log_head_write(raw, &head);
+        good = true;
+    }
+    if (!good)
+        kit_die("%s: the header is lost, and with it the seed of the checksums",
+                r->path);
+    if (head.version != LOG_VERSION)
+        kit_die("%s was made by another version of this program", r->path);
+    r->seed = head.seed;
+}
+
+static void write_hole(repair *r, uint64_t from, uint64_t to)
+{
+    r->holes++;
+    r->lost += to - from;
+    while (from < to) {
+        uint64_t n = to - from;
+        /* The rest of a split hole must have room for a frame and a byte. */
+        if (n > BATCH_MOST)
+            n = BATCH_MOST / 2;
+        uint8_t *p = kit_alloc(n);
+        batch_frame(p, r->seed, from, (uint32_t)(n - BATCH_FRAME), BATCH_HOLE);
+        if (!write_at(r->to, p, n, from))
+            fail(r->fixed);
+        free(p);
+        from += n;
+    }
+}
+
+/* Copies the good batches and puts holes between them; the end that is no batch and has
+ * none after it is left out, as a torn write is. */
+static void copy_batches(repair *r)
+{
+    buf b = {0};
+    uint32_t groups;
+    uint64_t at = LOG_HEAD;
+    while (at < r->end) {
+        if (batch_read(r->from, r->seed, at, r->end, &b, &groups)) {
+            uint64_t n = BATCH_FRAME + b.len;
+            char *p = kit_alloc(n);
+            if (read_at(r->from, p, n, at) != (ssize_t)n)
+                fail(r->path);
+            if (!write_at(r->to, p, n, at))
+                fail(r->fixed);
+            free(p);
+            at += n;
+            r->batches++;
+            continue;
+        }
+        uint64_t next = batch_find(r->from, r->seed, at + 1, r->end);
+        if (next == r->end) {
+            r->lost += r->end - at;
+            break;
+        }
+        if (next - at <= BATCH_FRAME)
+            kit_die("%s: the %llu bytes before byte %llu are too few for a batch",
+                    r->path, (unsigned long long)(next - at),
+                    (unsigned long long)next);
+        write_hole(r, at, next);
+        at = next;
+    }
+    free(b.p);
+}
+
+/* Keeps the damaged file: a second name for it, the first that is free. */
+static void keep_copy(repair *r)
+{
+    for (int i = 1;; i++) {
+        snprintf(r->copy, sizeof r->copy, "%s.damaged.%d", r->path, i);
+        if (link(r->path, r->copy) == 0)
+            return;
+        if (errno != EEXIST)
+            fail(r->copy);
+    }
+}
+
+static void replace_log(repair *r)
+{
+    int folder = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fsync(r->to) < 0)
+        fail(r->fixed);
+    keep_copy(r);
+    if (rename(r->fixed, r->path) < 0 || folder < 0 || fsync(folder) < 0)
+        fail(r->path);
+    close(folder);
+}
+
+void frontier_repair(const char *dir, uint64_t seed)
+{
+    repair *r = kit_alloc(sizeof *r);
+    uint8_t head[LOG_HEAD];
+    struct stat st;
+    r->dir = dir;
+    snprintf(r->path, sizeof r->path, "%s/frontier.log", dir);
+    snprintf(r->fixed, sizeof r->fixed, "%s.new", r->path);
+    r->from = open(r->path, O_RDWR | O_CLOEXEC);
+    if (r->from < 0 || fstat(r->from, &st) < 0)
+        fail(r->path);
+    if (flock(r->from, LOCK_EX | LOCK_NB) < 0)
+        kit_die("%s: another crawler works on it", r->path);
+    r->end = (uint64_t)st.st_size;
+    find_head(r, seed, head);
+    r->to = open(r->fixed, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 0777);
+    if (r->to < 0 || !write_at(r->to, head, LOG_HEAD, 0))
+        fail(r->fixed);
+    copy_batches(r);
+    replace_log(r);
+    kit_warn("%llu good batches saved, %llu holes, %llu bytes lost; the damaged log is "
+             "%s",
+             (unsigned long long)r->batches, (unsigned long long)r->holes,
+             (unsigned long long)r->lost, r->copy);
+    close(r->from);
+    close(r->to);
+    free(r);
+}
