@@ -149,5 +149,6 @@ int main(int argc, char **argv)
     page_free(&c.page);
     free(c.utf8.p);
     free(c.link.p);
-    return interrupted ? 130 : 0;
+    bool nothing = c.stats.pages && !c.stats.good && !c.stats.earlier;
+    return interrupted ? 130 : nothing ? 1 : 0;
 }

@@ -157,8 +157,8 @@ static const kit_command command = {
     .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--list DIR [--json]\n--repair DIR",
     .about =
         "Follows links breadth first from each URL, within its host, and prints a line "
-        "for each page: URL, status, type, depth, size, referrer and note, separated by "
-        "tabs. Obeys robots.txt, asks a host once a second over one connection, never "
+        "for each page: URL, status, type, depth, size, referrer, note and the reason of a "
+        "failure, separated by tabs. Obeys robots.txt, asks a host once a second over one connection, never "
         "connects to private addresses, and remembers addresses in a few bytes each.\n"
         "\n"
         "With --dir the crawl is kept in an append-only log, DIR/frontier.log: it can "
@@ -171,8 +171,8 @@ static const kit_command command = {
                 "$ seen crawl --resume c\n"
                 "# List the broken links and where they are\n"
                 "$ seen crawl --list c | awk -F'\\t' '$2 == 404 { print $1, $6 }'\n",
-    .status = "0 when the crawl is done, 2 for wrong use or failure, 130 when stopped "
-              "by a signal.",
+    .status = "0 when the crawl is done, 1 when it is done and not one page could be "
+              "fetched, 2 for wrong use or failure, 130 when stopped by a signal.",
 };
 
 const kit_command *crawl_command(void)

@@ -3,7 +3,7 @@
  *   store      where addresses wait and are remembered: the log, or Redis
  *   schedule   which host may be asked now (schedule.c)
  *   engine     brings the answer (fetch.h)
- *   on_answer  reads it: robots.txt, redirects, links (on_answer.c)
+ *   on_answer  reads it: redirects, links; robots.txt (on_answer.c, on_robots.c)
  *   retry      whether and when to ask again after a failure (retry.c)
  *
  * One thread, one loop. */
@@ -21,6 +21,9 @@ typedef struct stats {
     uint64_t requests; /* all requests sent, retries and robots.txt too */
     uint64_t retries, bytes, links, found;
     uint64_t outcome[OUT_KINDS], status[6]; /* status / 100 */
+    uint64_t good; /* answered with a status below 400 */
+    /* the latest reason for each outcome, and the page it is of */
+    char why[OUT_KINDS][FETCH_WHY], whose[OUT_KINDS][200];
     uint64_t skipped[SCOPE_VERDICTS], unreadable, nofollow;
     uint64_t earlier; /* pages done before this run */
     uint64_t started; /* milliseconds */
@@ -89,6 +92,8 @@ void crawler_run(crawler *c);
 void crawler_update(crawler *c, host *h); /* after anything about H changed */
 void crawler_front(crawler *c, job *j);   /* J waits at the front of its host */
 void crawler_wait(crawler *c, host *h, double seconds);
+void crawler_ask_robots(crawler *c, host *h, const char *text, size_t len,
+                        unsigned hops);
 double crawler_jitter(crawler *c); /* 0.5 to 1.5 */
 
 /* an address as a job, and back to the pool */
@@ -98,12 +103,15 @@ void job_drop(crawler *c, job *j);
 /* Queues the seeds and puts their hosts in scope; dies if one is not a URL (found.c). */
 void seeds_queue(crawler *c, const words *seeds);
 
-/* on_answer.c */
+/* on_answer.c, on_robots.c */
 void on_page_answer(fetch *f);
 void on_robots_answer(fetch *f);
 void finish_unfetched(crawler *c, job *j, int outcome);
 
-/* retry.c: queues J for another attempt, or returns false if it failed for good. */
+/* retry.c: takes J off its connection, and says when its host may be asked again. */
+void free_connection(crawler *c, job *j);
+
+/* Queues J for another attempt, or returns false if it failed for good. */
 bool retry_later(crawler *c, job *j);
 double retry_wait(crawler *c, unsigned attempts); /* seconds before the next one */
 

@@ -30,11 +30,17 @@ static void add_link(crawler *c, const url *base, const url *from, const char *t
 
 static void count_page(crawler *c, const fetch *f, int outcome)
 {
-    c->stats.pages++;
-    c->stats.outcome[outcome]++;
+    stats *s = &c->stats;
+    s->pages++;
+    s->outcome[outcome]++;
+    if (outcome != OUT_OK) {
+        snprintf(s->why[outcome], sizeof s->why[outcome], "%s", f->why);
+        snprintf(s->whose[outcome], sizeof s->whose[outcome], "%s", f->u.text);
+    }
     if (outcome == OUT_OK) {
-        c->stats.fetched++;
-        c->stats.status[f->status / 100 % 6]++;
+        s->good += f->status < 400;
+        s->fetched++;
+        s->status[f->status / 100 % 6]++;
     }
 }
 
@@ -50,6 +56,9 @@ static group group_of(const job *j, int kind, int outcome)
                .size = f->size,
                .depth = j->depth + (kind == GROUP_PAGE),
                .hops = kind == GROUP_REDIRECT ? j->hops + 1 : 0};
+    g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
+    if (outcome != OUT_OK)
+        snprintf(g.facts.why, sizeof g.facts.why, "%s", f->why);
     strcpy(g.type, f->type);
     if (j->h->origin_len < sizeof g.origin)
         strcpy(g.origin, j->h->origin);
@@ -59,6 +68,12 @@ static group group_of(const job *j, int kind, int outcome)
 /* J is done, and c->found holds its links. */
 static void finish_page(crawler *c, job *j, int kind, int outcome)
 {
+    /* A reason is one field of a line. */
+    for (char *p = j->f.why; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = ' ';
+    if (outcome == OUT_OK)
+        j->f.why[0] = 0;
     group g = group_of(j, kind, outcome);
     count_page(c, &j->f, outcome);
     report_page(&c->report, j, c->conf->out ? c->store->referrer(c, j) : "", outcome);
@@ -71,103 +86,6 @@ void finish_unfetched(crawler *c, job *j, int outcome)
 {
     found_clear(&c->found);
     finish_page(c, j, GROUP_PAGE, outcome);
-}
-
-/* ---- the connection and its host ------------------------------------------------- */
-
-enum { HOST_PATIENCE = 8 }; /* connections that fail in a row before a host is left */
-
-/* Common to all answers: frees the connection, and says when the host may be asked
- * again. */
-static void free_connection(crawler *c, job *j)
-{
-    host *h = j->h;
-    fetch *f = &j->f;
-    h->in_flight--;
-    c->in_flight--;
-    c->stats.bytes += f->size;
-    if (j->ip) {
-        j->ip->in_flight--;
-        j->ip->put_off -= j->ip->put_off / 8;
-    }
-    if (f->address[0] && (!h->ip || strcmp(h->ip->text, f->address)))
-        h->ip = hosts_ip(&c->hosts, f->address);
-    c->now = loop_now();
-    crawler_wait(c, h, h->delay);
-    if (f->outcome == OUT_OK)
-        h->fails = 0;
-    else if (f->outcome == OUT_CONNECT || f->outcome == OUT_DNS ||
-             f->outcome == OUT_TIMEOUT)
-        h->fails++;
-    if (h->fails >= HOST_PATIENCE && !h->dead && !c->cancelling)
-        h->dead = OUT_HOST;
-}
-
-/* ---- robots.txt ------------------------------------------------------------------ */
-
-static void add_sitemap(crawler *c, const url *base, const char *text, size_t len)
-{
-    char out[URL_ROOM];
-    url u;
-    if (url_resolve(base, text, len, out, sizeof out, &u) == URL_OK &&
-        scope_check(c->scope, &u, base) == SCOPE_IN)
-        found_add(&c->found, &u);
-}
-
-/* The sitemaps of a host: those its robots.txt names, or the usual one. */
-static void find_sitemaps(crawler *c, host *h, const url *base)
-{
-    group g = {.kind = GROUP_SITEMAP | GROUP_SITEMAPS};
-    found_clear(&c->found);
-    const char *s;
-    for (size_t i = 0; h->robots && (s = robots_sitemap(h->robots, i)); i++)
-        add_sitemap(c, base, s, strlen(s));
-    if (!c->found.count)
-        add_sitemap(c, base, "/sitemap.xml", 12);
-    found_ready(&c->found);
-    c->store->done(c, NULL, &g, &c->found);
-}
-
-void on_robots_answer(fetch *f)
-{
-    job *j = (job *)f;
-    crawler *c = f->ctx;
-    host *h = j->h;
-    free_connection(c, j);
-    h->robots_state = ROBOTS_UNKNOWN;
-    if (c->cancelling) {
-        job_drop(c, j);
-        return;
-    }
-    bool busy = f->outcome == OUT_OK && (f->status == 429 || f->status >= 500);
-    bool failed = f->outcome != OUT_OK && f->outcome != OUT_REDIRECTS;
-    if ((busy || (failed && f->outcome != OUT_PRIVATE && f->outcome != OUT_TLS)) &&
-        h->robots_tries < c->conf->retries) {
-        h->robots_tries++;
-        crawler_wait(c, h, fetch_wait(f, retry_wait(c, h->robots_tries)));
-        c->stats.retries++;
-    } else {
-        robots_free(h->robots);
-        h->robots = NULL;
-        h->robots_state = ROBOTS_KNOWN;
-        h->robots_tries = 0;
-        h->robots_until = c->now + 24 * 3600 * 1000ull;
-        if (failed)
-            h->dead = (uint8_t)f->outcome; /* no rules, no requests */
-        else if (busy)
-            h->robots = robots_all(false);
-        else if (f->outcome == OUT_OK && f->status / 100 == 2)
-            h->robots = robots_parse(f->body.p, f->body.len, c->conf->product);
-        double theirs = h->robots ? robots_delay(h->robots) : -1;
-        if (theirs > c->conf->max_delay)
-            theirs = c->conf->max_delay;
-        h->delay = theirs > c->conf->delay ? theirs : c->conf->delay;
-        crawler_wait(c, h, h->delay);
-        if (c->conf->sitemaps && !failed && !busy)
-            find_sitemaps(c, h, &f->u);
-    }
-    job_drop(c, j);
-    crawler_update(c, h);
 }
 
 /* ---- pages ----------------------------------------------------------------------- */
@@ -248,12 +166,18 @@ static void follow_redirect(crawler *c, job *j, int *outcome)
     url u;
     if (j->hops >= c->conf->max_redirects) {
         *outcome = OUT_REDIRECTS;
+        snprintf(f->why, sizeof f->why, "%u redirects in a row", j->hops + 1);
+        return;
+    }
+    bool readable = url_resolve(&f->u, f->location, strlen(f->location), out,
+                                sizeof out, &u) == URL_OK;
+    if (readable && u.len == f->u.len && !memcmp(u.text, f->u.text, u.len)) {
+        *outcome = OUT_REDIRECTS;
+        snprintf(f->why, sizeof f->why, "%s", "redirects to itself");
         return;
     }
     /* A seed may move, from "example.org" to "www.example.org": the scope follows. */
-    if (j->depth == 0 && c->conf->scope == SCOPE_HOST &&
-        url_resolve(&f->u, f->location, strlen(f->location), out, sizeof out, &u) ==
-            0 &&
+    if (readable && j->depth == 0 && c->conf->scope == SCOPE_HOST &&
         u.scheme <= URL_HTTPS && scope_related(&f->u, &u))
         scope_add(c->scope, &u);
     add_link(c, &f->u, &f->u, f->location, strlen(f->location), 0);
@@ -274,7 +198,9 @@ void on_page_answer(fetch *f)
         if (outcome == OUT_PRIVATE && !h->dead)
             h->dead = OUT_PRIVATE;
         found_clear(&c->found);
-        bool good = outcome == OUT_OK && f->status / 100 == 2;
+        /* Of a page that broke off, the links that came are better than none. */
+        bool good = (outcome == OUT_OK || (outcome == OUT_BROKEN && f->body.len)) &&
+                    f->status / 100 == 2;
         if (outcome == OUT_OK && f->status / 100 == 3 && f->location) {
             kind = GROUP_REDIRECT | (j->kind & GROUP_SITEMAPS);
             follow_redirect(c, j, &outcome);

@@ -154,6 +154,8 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         json_field(&line, "type", f->type);
         json_field(&line, "referrer", referrer);
         json_field(&line, "outcome", outcome_name(outcome));
+        if (f->why[0])
+            json_field(&line, "reason", f->why);
         if (f->address[0])
             json_field(&line, "address", f->address);
         if (f->location && f->status >= 300 && f->status < 400)
@@ -178,6 +180,8 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         add_text(g, referrer);
         add_text(g, "\t");
         add_text(g, note_of(f, outcome));
+        add_text(g, "\t");
+        add_text(g, f->why);
         add_text(g, "\n");
     }
     if (r->warc && keep)

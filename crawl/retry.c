@@ -1,4 +1,4 @@
-/* retry.c - which failures are worth another attempt, and when. */
+/* retry.c - what a failure means for a page and its host: another attempt, when, or none. */
 #include "crawler.h"
 
 enum { RETRIES_WAITING = 1000 }; /* of one host; beyond that a failure is final */
@@ -46,4 +46,32 @@ bool retry_later(crawler *c, job *j)
     f->head = f->body = f->sent = f->location_room = (buf){0};
     crawler_front(c, j);
     return true;
+}
+
+enum { HOST_PATIENCE = 8 }; /* connections that fail in a row before a host is left */
+
+/* Common to all answers: frees the connection, and says when the host may be asked
+ * again. */
+void free_connection(crawler *c, job *j)
+{
+    host *h = j->h;
+    fetch *f = &j->f;
+    h->in_flight--;
+    c->in_flight--;
+    c->stats.bytes += f->size;
+    if (j->ip) {
+        j->ip->in_flight--;
+        j->ip->put_off -= j->ip->put_off / 8;
+    }
+    if (f->address[0] && (!h->ip || strcmp(h->ip->text, f->address)))
+        h->ip = hosts_ip(&c->hosts, f->address);
+    c->now = loop_now();
+    crawler_wait(c, h, h->delay);
+    if (f->outcome == OUT_OK)
+        h->fails = 0;
+    else if (f->outcome == OUT_CONNECT || f->outcome == OUT_DNS ||
+             f->outcome == OUT_TIMEOUT)
+        h->fails++;
+    if (h->fails >= HOST_PATIENCE && !h->dead && !c->cancelling)
+        h->dead = OUT_HOST;
 }

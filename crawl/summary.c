@@ -89,6 +89,13 @@ static void print_json(crawler *c, bool interrupted)
     fflush(stdout);
 }
 
+/* "1 page", "12,345 pages" */
+static char *show_pages(uint64_t n, char *out)
+{
+    kit_show_count(n, out);
+    return strcat(out, n == 1 ? " page" : " pages");
+}
+
 void summary_print(crawler *c, bool interrupted)
 {
     const stats *s = &c->stats;
@@ -98,14 +105,16 @@ void summary_print(crawler *c, bool interrupted)
         print_json(c, interrupted);
     if (c->conf->quiet)
         return;
-    kit_warn("%s pages in %.1f s (%.0f/s), %s from %zu hosts; %s waiting",
-             kit_show_count(s->pages, a), t, (double)s->pages / t,
+    kit_warn("%s in %.1f s (%.0f/s), %s from %zu host%s; %s waiting",
+             show_pages(s->pages, a), t, (double)s->pages / t,
              kit_show_bytes((double)s->bytes, b), c->hosts.count,
-             kit_show_count(c->queued, d));
+             c->hosts.count == 1 ? "" : "s", kit_show_count(c->queued, d));
     for (int i = 1; i < OUT_KINDS; i++)
         if (s->outcome[i])
-            kit_warn("%s pages not fetched: %s", kit_show_count(s->outcome[i], a),
-                     outcome_name(i));
+            kit_warn("%s not fetched: %s%s%s%s%s%s", show_pages(s->outcome[i], a),
+                     outcome_name(i), s->why[i][0] ? " (" : "", s->why[i],
+                     s->why[i][0] ? ")" : "", s->outcome[i] == 1 ? ": " : ", last ",
+                     s->whose[i]);
     if (s->status[4] || s->status[5])
         kit_warn("%s pages answered 4xx, %s answered 5xx",
                  kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));
@@ -140,8 +149,8 @@ static void list_group(void *ctx, const group *g)
         l->parent.text[0] = 0;
     const char *note = g->outcome ? outcome_name(g->outcome) : "";
     if (!l->json) {
-        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\n", l->e.text, g->status, g->type,
-               l->e.depth, g->size, l->parent.text, note);
+        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\n", l->e.text, g->status,
+               g->type, l->e.depth, g->size, l->parent.text, note, g->facts.why);
         return;
     }
     l->line.len = 0;
@@ -149,6 +158,8 @@ static void list_group(void *ctx, const group *g)
     json_field(&l->line, "type", g->type);
     json_field(&l->line, "referrer", l->parent.text);
     json_field(&l->line, "outcome", outcome_name(g->outcome));
+    if (g->facts.why[0])
+        json_field(&l->line, "reason", g->facts.why);
     buf_byte(&l->line, 0);
     printf("{\"status\":%d,\"depth\":%u,\"size\":%" PRIu64 "%s}\n", g->status,
            l->e.depth, g->size, l->line.p);

@@ -9,6 +9,7 @@ void fetch_clear(fetch *f)
 {
     f->head.len = f->body.len = f->sent.len = 0;
     f->truncated = f->dropped = f->decoded = f->nofollow = f->noindex = false;
+    f->two_lengths = false;
     f->outcome = OUT_OK;
     f->status = 0;
     f->size = 0;
@@ -120,6 +121,15 @@ void fetch_read_head(fetch *f, const char *product)
     from = 0;
     while ((v = fetch_field(&f->head, "x-robots-tag", &n, &from)))
         page_robots_tag(v, n, product, &f->nofollow, &f->noindex);
+    size_t first_len = 0;
+    const char *first = NULL;
+    from = 0;
+    while ((v = fetch_field(&f->head, "content-length", &n, &from))) {
+        f->two_lengths |= first && (n != first_len || memcmp(v, first, n));
+        f->two_lengths |= memchr(v, ',', n) != NULL;
+        first = v;
+        first_len = n;
+    }
     from = 0;
     if (fetch_field(&f->head, "content-encoding", &n, &from))
         f->decoded = true;
@@ -133,6 +143,26 @@ double fetch_wait(const fetch *f, double ours)
     enum { MOST = 3600 };
     double theirs = f->retry_after < MOST ? f->retry_after : MOST;
     return theirs > ours ? theirs : ours;
+}
+
+bool fetch_wants_body(const fetch *f, const config *c)
+{
+    return f->all_types || fetch_is_html(f->type) || c->warc || c->bodies;
+}
+
+bool fetch_keep_body(void *ctx, const void *p, size_t n)
+{
+    fetch *f = ctx;
+    f->size += n;
+    if (f->dropped)
+        return f->size <= 64 << 10; /* hanging up is cheaper than reading on */
+    if (f->body.len + n > f->limit) {
+        f->truncated = true;
+        buf_add(&f->body, p, f->limit - f->body.len);
+        return false;
+    }
+    buf_add(&f->body, p, n);
+    return true;
 }
 
 bool fetch_is_html(const char *type)

@@ -11,12 +11,11 @@
 #include "queue/frontier.h"
 #include "loop.h"
 
-enum { FETCH_WHY = 256 };
+enum { FETCH_WHY = FACT_WHY };
 typedef struct fetch fetch;
 struct fetch {
     /* the request; the text of U must stay until it is done */
     url u;
-    bool follow;    /* follow up to five redirects (robots.txt) */
     bool all_types; /* take a body of any type (robots.txt, sitemaps) */
     uint64_t limit; /* bytes of the body that are kept */
     void (*done)(fetch *f);
@@ -31,6 +30,7 @@ struct fetch {
     bool truncated; /* the body went on beyond LIMIT */
     bool dropped;   /* the body is not of a type we keep */
     bool decoded;   /* the body was compressed or chunked on the wire */
+    bool two_lengths; /* Content-Length contradicts itself: refused by both engines */
     uint64_t size;  /* bytes of the body seen */
     char address[48];
     char why[FETCH_WHY]; /* in words, for an outcome other than OUT_OK */
@@ -61,6 +61,14 @@ const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *
 /* Seconds until the next request: OURS, or what the answer asked for if that is more,
  * but at most an hour. */
 double fetch_wait(const fetch *f, double ours);
+
+enum { FETCH_HEAD_MOST = 256 << 10 }; /* a longer head is refused */
+
+/* Whether F's body, whose type is known, is to be kept. */
+bool fetch_wants_body(const fetch *f, const config *c);
+
+/* Keeps N unpacked bytes of the body of the fetch F; false when no more are wanted. */
+bool fetch_keep_body(void *f, const void *p, size_t n);
 
 /* Whether we can read links from pages of this type. */
 bool fetch_is_html(const char *type);

@@ -1,8 +1,7 @@
 /* fetch_curl.c - the engine on libcurl's multi interface.
  *
  * Easy handles are reused; the multi handle keeps connections, names and TLS sessions.
- * Redirects are not followed, except for robots.txt: their targets are addresses like
- * any other.
+ * Redirects are not followed here: their targets are addresses like any other.
  *
  * HTTP/2 only with libcurl 8.14.1 or later. 7.88.1 (Debian 12) loses the end of some
  * HTTP/2 streams, by the size of their frames: the body arrives whole, the transfer
@@ -11,6 +10,7 @@
 #include "addr.h"
 #include "fetch.h"
 #include "seen.h"
+#include "unpack.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -23,7 +23,8 @@ typedef struct transfer {
     CURL *easy;
     fetch *f;
     curl_engine *e;
-    bool private_seen, body_begun;
+    bool private_seen, body_begun, bad_body;
+    unpack packed;
     char error[CURL_ERROR_SIZE];
     struct transfer *next, *prev; /* in flight, or free */
 } transfer;
@@ -54,7 +55,7 @@ static size_t on_head(char *p, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
     (void)size;
-    if (t->f->head.len + n > 256 << 10)
+    if (t->f->head.len + n > FETCH_HEAD_MOST)
         return 0;
     buf_add(&t->f->head, p, n);
     return n;
@@ -68,19 +69,20 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
     if (!t->body_begun) {
         t->body_begun = true;
         fetch_read_head(f, t->e->conf->product);
-        f->dropped = !f->all_types && !fetch_is_html(f->type) && !t->e->conf->warc &&
-                     !t->e->conf->bodies;
+        if (f->two_lengths)
+            return 0;
+        size_t len, from = 0;
+        const char *coding = fetch_field(&f->head, "content-encoding", &len, &from);
+        f->dropped =
+            !unpack_begin(&t->packed, coding, len) || !fetch_wants_body(f, t->e->conf);
     }
-    f->size += n;
-    if (f->dropped)
-        return f->size > 64 << 10 ? 0 : n; /* hanging up is cheaper than reading on */
-    if (f->body.len + n > f->limit) {
-        f->truncated = true;
-        buf_add(&f->body, p, f->limit - f->body.len);
-        return 0;
+    switch (unpack_feed(&t->packed, p, n, fetch_keep_body, f)) {
+    case UNPACK_MORE:
+        return n;
+    case UNPACK_BAD:
+        t->bad_body = true;
     }
-    buf_add(&f->body, p, n);
-    return n;
+    return 0;
 }
 
 static int on_debug(CURL *easy, curl_infotype what, char *p, size_t n, void *ctx)
@@ -198,10 +200,8 @@ static transfer *new_transfer(curl_engine *e)
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(h, CURLOPT_USERAGENT, c->user_agent);
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, e->fields);
-    curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(h, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* unpack.h */
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_MAXREDIRS, 5L);
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(h, CURLOPT_HTTP_VERSION, e->http);
     curl_easy_setopt(h, CURLOPT_HTTP09_ALLOWED, 0L);
@@ -239,7 +239,7 @@ static void curl_start(engine *base, fetch *f)
         t = new_transfer(e);
     t->f = f;
     f->engine = t;
-    t->private_seen = t->body_begun = false;
+    t->private_seen = t->body_begun = t->bad_body = false;
     t->error[0] = 0;
     t->prev = NULL;
     t->next = e->in_flight;
@@ -247,7 +247,6 @@ static void curl_start(engine *base, fetch *f)
         t->next->prev = t;
     e->in_flight = t;
     curl_easy_setopt(t->easy, CURLOPT_URL, f->u.text);
-    curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, f->follow ? 1L : 0L);
     if (curl_multi_add_handle(e->multi, t->easy) != CURLM_OK)
         kit_die("libcurl: out of memory");
 }
@@ -275,8 +274,6 @@ static int outcome_of(CURLcode code)
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return OUT_TLS;
-    case CURLE_TOO_MANY_REDIRECTS:
-        return OUT_REDIRECTS;
     default:
         return OUT_BROKEN;
     }
@@ -301,6 +298,17 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
         fetch_read_head(f, e->conf->product);
+    bool whole = f->truncated || f->dropped || !t->body_begun;
+    if (f->outcome == OUT_OK && !whole && !unpack_complete(&t->packed)) {
+        f->outcome = OUT_BROKEN;
+        snprintf(f->why, sizeof f->why, "%s", "the packed body ends too early");
+    }
+    if (t->bad_body)
+        snprintf(f->why, sizeof f->why, "%s", "the body is malformed");
+    if (f->two_lengths) {
+        f->outcome = OUT_BROKEN;
+        snprintf(f->why, sizeof f->why, "%s", "Content-Length contradicts itself");
+    }
     curl_multi_remove_handle(e->multi, t->easy);
     if (t->prev)
         t->prev->next = t->next;
@@ -344,6 +352,7 @@ static void curl_free_engine(engine *base)
         transfer *t = e->free_list;
         e->free_list = t->next;
         curl_easy_cleanup(t->easy);
+        unpack_free(&t->packed);
         free(t);
     }
     curl_multi_cleanup(e->multi);
@@ -372,6 +381,7 @@ engine *engine_curl(const config *c, int loop)
                   : CURL_HTTP_VERSION_2TLS;
     e->fields = curl_slist_append(
         NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5");
+    e->fields = curl_slist_append(e->fields, "Accept-Encoding: " UNPACK_ACCEPT);
     for (size_t i = 0; i < c->resolve.n; i++)
         e->resolve = curl_slist_append(e->resolve, c->resolve.p[i]);
     curl_multi_setopt(e->multi, CURLMOPT_SOCKETFUNCTION, on_watch);

@@ -211,7 +211,7 @@ static void write_request(conn *k)
     buf_text(b, "\r\nUser-Agent: ");
     buf_text(b, k->e->conf->user_agent);
     buf_text(b, "\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5\r\n"
-                "Accept-Encoding: gzip\r\n\r\n");
+                "Accept-Encoding: " UNPACK_ACCEPT "\r\n\r\n");
     if (k->e->conf->warc)
         buf_add(&k->f->sent, b->p, b->len);
 }
@@ -300,7 +300,7 @@ static bool feed_answer(conn *k, const uint8_t *p, size_t n)
 /* The server has closed the connection, or it failed. */
 static void on_close(conn *k)
 {
-    if (http1_may_end(&k->answer)) {
+    if (http1_may_end(&k->answer) && http1_unpacked(&k->answer)) {
         finish_conn(k, OUT_OK, "");
     } else if (k->reused && !k->got_any) {
         /* The server closed a kept connection while we wrote: that is not a failure

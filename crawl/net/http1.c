@@ -1,4 +1,4 @@
-/* http1.c - parses one HTTP/1 answer as its bytes arrive: head, framing, gzip.
+/* http1.c - parses one HTTP/1 answer as its bytes arrive: head, framing, packing.
  *
  * Every byte is hostile: an answer that contradicts itself is given up, never guessed
  * at. */
@@ -6,7 +6,7 @@
 
 #include <strings.h>
 
-enum { HEAD_MOST = 256 << 10 };
+
 
 enum framing {
     BY_CLOSE,
@@ -22,13 +22,12 @@ void http1_begin(http1 *a, fetch *f, const config *c)
 {
     a->f = f;
     a->conf = c;
-    a->keep = a->in_body = a->zipped = a->z_ended = false;
+    a->keep = a->in_body = false;
 }
 
 void http1_free(http1 *a)
 {
-    if (a->z_ready)
-        inflateEnd(&a->z);
+    unpack_free(&a->packed);
 }
 
 bool http1_may_end(const http1 *a)
@@ -36,44 +35,16 @@ bool http1_may_end(const http1 *a)
     return a->in_body && a->framing == BY_CLOSE;
 }
 
-/* Keeps N bytes of the body, decoded; false when no more are wanted. */
-static bool keep_body(fetch *f, const void *p, size_t n)
+bool http1_unpacked(const http1 *a)
 {
-    f->size += n;
-    if (f->dropped)
-        return f->size <= 64 << 10;
-    if (f->body.len + n > f->limit) {
-        f->truncated = true;
-        buf_add(&f->body, p, f->limit - f->body.len);
-        return false;
-    }
-    buf_add(&f->body, p, n);
-    return true;
+    return a->f->dropped || unpack_complete(&a->packed);
 }
 
-enum { GO_ON, ENOUGH, BAD };
+enum { GO_ON = UNPACK_MORE, ENOUGH = UNPACK_ENOUGH, BAD = UNPACK_BAD };
 
 static int add_body(http1 *a, const uint8_t *p, size_t n)
 {
-    if (!a->zipped)
-        return keep_body(a->f, p, n) ? GO_ON : ENOUGH;
-    uint8_t out[32 << 10];
-    a->z.next_in = (Bytef *)(uintptr_t)p;
-    a->z.avail_in = (uInt)n;
-    while (!a->z_ended) {
-        a->z.next_out = out;
-        a->z.avail_out = sizeof out;
-        int rc = inflate(&a->z, Z_NO_FLUSH);
-        if (!keep_body(a->f, out, sizeof out - a->z.avail_out))
-            return ENOUGH;
-        if (rc == Z_STREAM_END)
-            a->z_ended = true; /* the rest is ignored, as browsers do */
-        else if (rc != Z_OK && rc != Z_BUF_ERROR)
-            return BAD;
-        else if (a->z.avail_out)
-            break;
-    }
-    return GO_ON;
+    return unpack_feed(&a->packed, p, n, fetch_keep_body, a->f);
 }
 
 static bool has_token(const char *v, size_t n, const char *word)
@@ -116,12 +87,8 @@ static bool read_framing(http1 *a)
     a->framing = BY_CLOSE;
     from = 0;
     if ((v = fetch_field(&f->head, "content-length", &n, &from))) {
-        uint64_t again = 0;
-        if (!read_length(v, n, &a->left))
+        if (f->two_lengths || !read_length(v, n, &a->left))
             return false;
-        while ((v = fetch_field(&f->head, "content-length", &n, &from)))
-            if (!read_length(v, n, &again) || again != a->left)
-                return false;
         a->framing = a->left ? BY_LENGTH : NOTHING;
     }
     from = 0;
@@ -137,16 +104,7 @@ static bool read_framing(http1 *a)
         a->keep = false;
     from = 0;
     v = fetch_field(&f->head, "content-encoding", &n, &from);
-    bool known = !v || !n || has_token(v, n, "identity");
-    a->zipped = v && (has_token(v, n, "gzip") || has_token(v, n, "deflate"));
-    f->dropped = (!known && !a->zipped) || (!f->all_types && !fetch_is_html(f->type) &&
-                                            !a->conf->warc && !a->conf->bodies);
-    if (a->zipped) {
-        int rc = a->z_ready ? inflateReset(&a->z) : inflateInit2(&a->z, 15 + 32);
-        if (rc != Z_OK)
-            return false;
-        a->z_ready = true;
-    }
+    f->dropped = !unpack_begin(&a->packed, v, n) || !fetch_wants_body(f, a->conf);
     return true;
 }
 
@@ -260,6 +218,8 @@ static int parse_body(http1 *a, const uint8_t *p, size_t n)
         return broken(a, "the body is malformed");
     if (rc == ENOUGH)
         a->keep = false;
+    else if (done && !http1_unpacked(a))
+        return broken(a, "the packed body ends too early");
     return rc == ENOUGH || done ? HTTP1_DONE : HTTP1_MORE;
 }
 
@@ -273,7 +233,7 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n)
         if (!end) {
             if (f->head.len > 16 && memcmp(f->head.p, "HTTP/1.", 7))
                 return broken(a, "not HTTP");
-            if (f->head.len > HEAD_MOST)
+            if (f->head.len > FETCH_HEAD_MOST)
                 return broken(a, "the head is too long");
             return HTTP1_MORE;
         }
@@ -282,7 +242,8 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n)
         p += used;
         n -= used;
         if (!read_framing(a))
-            return broken(a, "the head is malformed");
+            return broken(a, f->two_lengths ? "Content-Length contradicts itself"
+                                            : "the head is malformed");
         a->in_body = f->status / 100 != 1;
         if (a->in_body)
             break;

@@ -3,8 +3,7 @@
 #define CRAWL_HTTP1_H
 
 #include "fetch.h"
-
-#include <zlib.h>
+#include "unpack.h"
 
 /* One answer at a time; all zero before the first. */
 typedef struct http1 {
@@ -12,11 +11,11 @@ typedef struct http1 {
     const config *conf;
     const char *why; /* after HTTP1_BROKEN */
     bool keep;       /* when done: the connection may be asked again */
-    bool in_body, zipped, z_ready, z_ended;
+    bool in_body;
     int framing;
     uint64_t left; /* of the body or chunk */
     unsigned line; /* bytes of a chunk's size line or of a trailer line */
-    z_stream z;
+    unpack packed;
 } http1;
 
 /* Prepares for the answer to F. */
@@ -29,6 +28,9 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n);
 
 /* Whether the answer is complete if the connection ends here. */
 bool http1_may_end(const http1 *a);
+
+/* Whether a packed body is complete; true if it is not packed, empty or not kept. */
+bool http1_unpacked(const http1 *a);
 
 void http1_free(http1 *a);
 

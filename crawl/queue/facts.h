@@ -14,7 +14,7 @@
 
 #include "buf.h"
 
-enum { FACT_ETAG = 200, FACT_WHY = 200 };
+enum { FACT_ETAG = 200, FACT_WHY = 256 };
 
 /* All zero: nothing is known. */
 typedef struct page_facts {

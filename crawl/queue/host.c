@@ -136,6 +136,7 @@ void hosts_free(hosts *t, spill *s)
             free_jobs(h->front);
             free_jobs(h->held);
             robots_free(h->robots);
+            free(h->dead_why);
             free(h->origin);
             free(h);
         }

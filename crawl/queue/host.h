@@ -50,6 +50,7 @@ struct host {
     uint64_t pages;
     unsigned in_flight, fails, robots_tries;
     uint8_t robots_state, dead; /* dead: the outcome for all that is left */
+    char *dead_why;             /* in words, or NULL */
     double delay;               /* seconds; ours or the host's own */
     robots *robots;
     uint64_t robots_until;

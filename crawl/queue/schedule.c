@@ -128,7 +128,7 @@ static bool needs_robots(const crawler *c, const host *h)
 
 static engine *engine_for(crawler *c, const fetch *f)
 {
-    return c->plain && f->u.scheme == URL_HTTP && !f->follow ? c->plain : c->curl;
+    return c->plain && f->u.scheme == URL_HTTP ? c->plain : c->curl;
 }
 
 static void start_request(crawler *c, host *h, job *j)
@@ -146,13 +146,14 @@ static void start_request(crawler *c, host *h, job *j)
     e->start(e, f);
 }
 
-static void ask_robots(crawler *c, host *h)
+void crawler_ask_robots(crawler *c, host *h, const char *text, size_t len,
+                        unsigned hops)
 {
-    char text[URL_ROOM];
-    int n = snprintf(text, sizeof text, "%s/robots.txt", h->origin);
-    job *j = job_new(c, text, (size_t)n);
+    job *j = job_new(c, text, len);
     h->robots_state = ROBOTS_ASKED;
-    j->f.follow = j->f.all_types = true;
+    j->h = h; /* whose rules they are, wherever they have moved to */
+    j->hops = hops;
+    j->f.all_types = true;
     j->f.limit = ROBOTS_LIMIT;
     j->f.done = on_robots_answer;
     start_request(c, h, j);
@@ -162,7 +163,9 @@ static void ask_robots(crawler *c, host *h)
 static void ask_host(crawler *c, host *h)
 {
     if (needs_robots(c, h)) {
-        ask_robots(c, h);
+        char text[URL_ROOM];
+        int n = snprintf(text, sizeof text, "%s/robots.txt", h->origin);
+        crawler_ask_robots(c, h, text, (size_t)n, 0);
         return;
     }
     if (h->ip && c->conf->per_address && h->ip->in_flight >= c->conf->per_address) {
@@ -179,9 +182,10 @@ static void ask_host(crawler *c, host *h)
     }
     const url *u = &j->f.u;
     int verdict = OUT_OK;
-    if (h->dead)
+    if (h->dead) {
         verdict = h->dead;
-    else if (h->robots &&
+        snprintf(j->f.why, sizeof j->f.why, "%s", h->dead_why ? h->dead_why : "");
+    } else if (h->robots &&
              !robots_allowed(h->robots, u->text + u->path, u->len - u->path))
         verdict = OUT_ROBOTS;
     else if (c->conf->host_pages && h->pages >= c->conf->host_pages && !j->attempts)
@@ -198,7 +202,6 @@ static void ask_host(crawler *c, host *h)
     }
     j->attempts++;
     fetch_clear(&j->f);
-    j->f.follow = false;
     j->f.all_types = (j->kind & GROUP_SITEMAPS) != 0;
     j->f.limit = j->f.all_types ? SITEMAP_LIMIT : c->conf->max_body;
     j->f.done = on_page_answer;

@@ -89,7 +89,11 @@ for engine in curl plain; do
         "$seed" >"$dir/out"
     all_once "traps, loops, rules, broken, slow and endless answers, sitemaps ($engine)" '?sitemaps'
     is "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)" \
-        "1 broken 1 redirects 2 robots 2 truncated" "each failure has its name ($engine)"
+        "3 broken 2 redirects 2 robots 2 truncated" "each failure has its name ($engine)"
+    is "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)" \
+        "200 broken Content-Length contradicts itself
+200 broken the packed body ends too early
+307 redirects redirects to itself" "and its reason ($engine)"
 
     # Private addresses: by number, by name, by spelling.
     for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://inner.example:$port/" \

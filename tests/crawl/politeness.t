@@ -5,6 +5,7 @@ start_site --pages 60 --hosts 3 --wait 4
 $crawl --allow-private --quiet --delay 0 --any-host "http://127.0.0.1:$port/p/0.html" >"$dir/out"
 is "$(report | sed -n 's/.*busiest \([0-9]*\).*/\1/p')" 1 "one connection to a host by default"
 is "$(report | sed -n 's/^robots \([0-9]*\).*/\1/p')" 3 "robots.txt is asked once of each host"
+is "$(report | sed -n 's/.*connections \([0-9]*\).*/\1/p')" 3 "and over the same connection as the pages"
 $crawl --allow-private --quiet --delay 0 --any-host --per-host 5 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
 [ "$(report | sed -n 's/.*busiest \([0-9]*\).*/\1/p')" -le 5 ]
 ok $? "--per-host 5: never more than five"

@@ -40,7 +40,7 @@ static unsigned pages = 1000, hosts = 1, links = 12, size = 2000, wait_ms, port;
 static bool spell, odd_on;
 static unsigned *asked, *asked_r;
 static bool *want_r;
-static unsigned unknown, outside, robots_asked, busy[256], busiest, answered;
+static unsigned unknown, outside, robots_asked, busy[256], busiest, answered, opened;
 static char unknown_name[400];
 static const char *rules = "", *out_url;
 
@@ -117,6 +117,9 @@ static struct odd {
     {"/close/target", 1, false, 0},
     {"/gzip", 1, true, 0},
     {"/gzip/target", 1, false, 0},
+    {"/cutzip", 1 + RETRIES, true, 0}, /* packed, not to its end, the length right */
+    {"/cutzip/target", 1, false, 0},
+    {"/twolengths", 1 + RETRIES, true, 0}, /* Content-Length twice, not the same */
     {"/bomb", 1, true, 0},    /* 64 MB of nothing in 64 KB */
     {"/endless", 1, true, 0}, /* a body without end */
     {"/bin", 1, true, 0},     /* not a page */
@@ -272,7 +275,7 @@ typedef struct conn {
     uint64_t due;      /* nothing is sent before */
     bool close_after, endless, reset;
     unsigned host;
-    bool counted;
+    bool counted, used;
     struct conn *next, *prev;
 } conn;
 
@@ -300,7 +303,7 @@ static void page(conn *c, int status, const char *more, const char *body)
     add(&c->out, body, strlen(body));
 }
 
-static void packed(conn *c, const char *body, size_t len, size_t zeros)
+static void packed(conn *c, const char *body, size_t len, size_t zeros, size_t less)
 {
     z_stream z = {0};
     static uint8_t out[1 << 20], none[1 << 16];
@@ -316,7 +319,7 @@ static void packed(conn *c, const char *body, size_t len, size_t zeros)
         deflate(&z, Z_NO_FLUSH);
     }
     deflate(&z, Z_FINISH);
-    size_t n = sizeof out - z.avail_out;
+    size_t n = sizeof out - z.avail_out - less;
     deflateEnd(&z);
     head(c, 200, "text/html", "Content-Encoding: gzip\r\n", (long)n);
     add(&c->out, out, n);
@@ -365,9 +368,13 @@ static void answer_odd(conn *c, struct odd *o)
         say(&c->out, "<a href=/close/target>x</a>");
         c->close_after = true;
     } else if (IS("/gzip"))
-        packed(c, "<a href=/gzip/target>x</a>", 26, 0);
+        packed(c, "<a href=/gzip/target>x</a>", 26, 0, 0);
+    else if (IS("/cutzip"))
+        packed(c, "<a href=/cutzip/target>x</a>", 28, 0, 8);
+    else if (IS("/twolengths"))
+        page(c, 200, "Content-Length: 3\r\n", "<p>fine");
     else if (IS("/bomb"))
-        packed(c, "<p>", 3, 64 << 20);
+        packed(c, "<p>", 3, 64 << 20, 0);
     else if (IS("/endless")) {
         head(c, 200, "text/html", "Connection: close\r\n", -1);
         c->endless = true;
@@ -455,7 +462,8 @@ static void put_report(conn *c, bool with_sitemaps)
         again, most);
     say(&t, "redirects missing %u again %u unwanted %u\n", r_missing, r_again, r_no);
     say(&t, "unknown %u outside %u%s\n", unknown, outside, unknown_name);
-    say(&t, "robots %u busiest %u answered %u\n", robots_asked, busiest, answered);
+    say(&t, "robots %u connections %u busiest %u answered %u\n", robots_asked, opened, busiest,
+        answered);
     for (int n = 0; odd_on && n < ODD; n++) {
         unsigned want = odd[n].want;
         if (!strncmp(odd[n].path, "/sm/", 4))
@@ -532,6 +540,8 @@ static void answer(conn *c, char *path, const char *host)
         return;
     }
     answered++;
+    opened += !c->used;
+    c->used = true;
     unsigned a;
     if (host && sscanf(host, "127.0.0.%u", &a) == 1) {
         outside += a > hosts;
