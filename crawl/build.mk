@@ -1,6 +1,6 @@
 # build.mk - seen-crawl, run by `seen crawl`.
-CRAWL_PKGS = libcurl libidn2 libpsl zlib
-CRAWL_MISSING := $(call missing,libcurl:libcurl4-openssl-dev libidn2:libidn2-dev libpsl:libpsl-dev zlib:zlib1g-dev hiredis:libhiredis-dev)
+CRAWL_PKGS = libcurl libidn2 libpsl zlib libbrotlidec libzstd
+CRAWL_MISSING := $(call missing,libcurl:libcurl4-openssl-dev libidn2:libidn2-dev libpsl:libpsl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev hiredis:libhiredis-dev)
 CRAWL_SRC := $(sort $(wildcard crawl/*.c crawl/*/*.c))
 CRAWL_OBJ := $(CRAWL_SRC:%.c=$(BUILD)/obj/%.o)
 # What fuzz targets and unit tests of single parts link.
@@ -9,7 +9,8 @@ CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 $(CRAWL_OBJ): CPPFLAGS += -Icrawl -Ikit -Iremote
 FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page/page.o page/html.o page/charref.o page/charset.o)
 FUZZ_OBJ_robots = $(BUILD)/obj/crawl/page/robots.o
-FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/http1.o net/fetch.o page/page.o page/html.o page/charref.o)
+FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/http1.o net/unpack.o net/fetch.o page/page.o page/html.o page/charref.o)
+FUZZ_LIBS_http = -lbrotlidec
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,page/sitemap.o page/html.o page/charref.o)
 
 ifeq ($(CRAWL_MISSING),)
@@ -30,10 +31,11 @@ $(BUILD)/man/seen-crawl.1: $(BUILD)/seen-crawl
 	@$< --help-man >$@
 
 # Parts of the crawler, each on its own.
+CRAWL_LIBS_packed_bodies = -lbrotlienc
 $(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS)
-TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS) $(CRAWL_LIBS_$*)
+TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t $(BUILD)/tests/crawl/packed_bodies.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

@@ -127,6 +127,8 @@ done <<END
 --depth -1|not a number from 0
 --include (|pattern
 --engine fast|not auto, curl or plain
+--domain 127.0.0.1|--domain takes no name
+--domain=x|takes no value
 ftp://a.example/|only http and https
 END
 

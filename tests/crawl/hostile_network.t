@@ -132,7 +132,13 @@ END
     $crawl $fast --retries 0 --insecure --timeout 20 "https://127.0.0.1:$tls/big/0.html" >"$dir/out"
     is "$(notes)" "240 200" "pages around 16 KiB, packed, over TLS: none hangs"
     $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
+    status=$?
     is "$(notes)" "1 0 tls" "a certificate nobody signed is refused without --insecure"
+    is "$(cut -f8 "$dir/out" | grep -ciE 'certificate|cert')" 1 "and the reason is told"
+    is $status 1 "a crawl whose only seed fails ends with status 1"
+    ${crawl} --allow-private --retries 0 --no-robots "http://127.0.0.1:1/x" 2>"$dir/err" >"$dir/out"
+    is "$? $(grep -c 'not fetched: connect (no connection): http://127.0.0.1:1/x' "$dir/err")" "1 1" \
+        "the summary names the page and the reason"
     kill $nginx_pid
     wait $nginx_pid 2>/dev/null
 fi

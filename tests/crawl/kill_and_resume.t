@@ -96,6 +96,13 @@ is "$? $(grep -c 'already holds a crawl' "$dir/err")" "2 1" "a second crawl in o
 is "$(cat "$dir/t/options")" "$before" "and the first one's options stay"
 $crawl --resume "$dir/none" 2>"$dir/err"
 is $? 2 "resuming nothing is refused"
+# Outputs belong to the crawl: the log counts their bytes.
+$crawl $fast --dir "$dir/o" --out "$dir/o1" --max-pages 5 "http://127.0.0.1:$port/p/0.html"
+$crawl --resume "$dir/o" --out "$dir/o2" 2>"$dir/err"
+is "$? $(grep -c 'this crawl writes to' "$dir/err") $(wc -l <"$dir/o1")" "2 1 5" "an output cannot be replaced by another"
+$crawl --resume "$dir/o" --links "$dir/o3" --max-pages 8
+$crawl --resume "$dir/o" --max-pages 0
+is "$(wc -l <"$dir/o1") $(cut -f1 "$dir/o3" | sort -u | wc -l)" "40 35" "one named later becomes part of the crawl"
 long=$(printf '%020000d' 0)
 $crawl $fast --max-pages 5 --include "($long|/)" --dir "$dir/l" "http://127.0.0.1:$port/p/0.html"
 $crawl --resume "$dir/l" --max-pages 100
