@@ -72,17 +72,24 @@ static int feed_zlib(unpack *u, const void *p, size_t n, keeper to)
 {
     z_stream *z = u->z;
     uint8_t out[ROOM];
-    bool first = z->total_in == 0;
+    uint64_t before = z->total_in;
+    if (!before)
+        u->first = *(const uint8_t *)p;
     z->next_in = (Bytef *)(uintptr_t)p;
     z->avail_in = (uInt)n;
     for (;;) {
         z->next_out = out;
         z->avail_out = ROOM;
         int rc = inflate(z, Z_NO_FLUSH);
-        /* Some servers send deflate without its header. */
-        if (rc == Z_DATA_ERROR && first && u->coding == DEFLATE && !z->total_out) {
-            first = false;
+        /* Some servers send deflate without its header, which is two bytes long. */
+        if (rc == Z_DATA_ERROR && before < 2 && u->coding == DEFLATE && !z->total_out) {
             inflateReset2(z, -15);
+            if (before) {
+                z->next_in = &u->first;
+                z->avail_in = 1;
+                inflate(z, Z_NO_FLUSH); /* less than a block: nothing comes out */
+            }
+            before = 2;
             z->next_in = (Bytef *)(uintptr_t)p;
             z->avail_in = (uInt)n;
             continue;

@@ -14,7 +14,8 @@
 typedef struct unpack {
     int coding; /* 0: none */
     bool begun, ended;
-    void *z, *br, *zs; /* decoders, made when they are needed */
+    unsigned char first; /* byte of the body */
+    void *z, *br, *zs;   /* decoders, made when they are needed */
 } unpack;
 
 /* Prepares for a body whose Content-Encoding is the N bytes at NAME, which may be NULL.
