@@ -145,6 +145,13 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
         o->pieces = (uint32_t)n;
         return NULL;
     }
+    if (arg_is(argv[0], "ID")) {
+        long long n;
+        if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 1)
+            return SAY_BAD_PIECES;
+        o->id = (uint64_t)n;
+        return NULL;
+    }
     *used = 0;
     return NULL;
 }
@@ -311,6 +318,8 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
         if (bad)
             return bad;
     }
+    if (o->pieces && !o->id)
+        o->id = seen_random_seed() >> 1 | 1;
     if (o->pieces)
         return pieces_make(ctx, name, o, &out->pieces);
     if (!o->compat) {
@@ -396,6 +405,8 @@ void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **it
     if (o->pieces) {
         v[m++] = text("PIECES");
         v[m++] = number(o->pieces);
+        v[m++] = text("ID");
+        v[m++] = number((long long)o->id);
     }
     if (o->spec.window) {
         v[m++] = text("WINDOW");

@@ -12,6 +12,7 @@ typedef struct bf_options {
     int64_t born;      /* 0: now; window filters on replicas are told */
     uint64_t scale_to; /* VALIDATESCALETO; 0: not asked */
     uint32_t pieces;   /* keys that hold it; 0: one */
+    uint64_t id;       /* of a filter in pieces; 0: not chosen yet */
     int items;         /* argv index of the first item; 0: none given */
 } bf_options;
 

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC "seenBP1\n"
-/* No piece grows beyond what can be moved. */
+#define MAGIC "seenBP2\n"
+#define OLD_MAGIC "seenBP1\n" /* without an id */
+/* A larger piece could not be moved. */
 #define MOST_BYTES ((uint64_t)480 << 20)
 
 static const char *lost(rm_ctx *ctx)
@@ -33,6 +34,43 @@ static value_key piece_open(rm_ctx *ctx, const bf_pieces *p, uint32_t i, int mod
     return k;
 }
 
+/* The filter in K if it is a piece of P, else NULL. */
+static bloom *piece_in(const value_key *k, const bf_pieces *p)
+{
+    bloom *b = bf_of(k).fast;
+    return b && b->owner == p->id ? b : NULL;
+}
+
+/* The user who gave the command. NULL: the command is replayed, or there are no users.
+ */
+static rm_user *user_of(rm_ctx *ctx)
+{
+    if (!RM_GetCurrentUserName || !RM_GetModuleUserFromUserName || !RM_FreeModuleUser ||
+        !RM_ACLCheckKeyPermissions || is_replayed(ctx))
+        return NULL;
+    rm_str *name = RM_GetCurrentUserName(ctx);
+    rm_user *u = name ? RM_GetModuleUserFromUserName(name) : NULL;
+    if (name)
+        RM_FreeString(ctx, name);
+    return u;
+}
+
+/* Whether the user may touch pieces FROM .. TO of P as FLAGS says: RM_SPEC_... */
+static bool may_touch(rm_ctx *ctx, const bf_pieces *p, uint32_t from, uint32_t to,
+                      int flags)
+{
+    rm_user *u = user_of(ctx);
+    bool may = true;
+    for (uint32_t i = from; u && i < to && may; i++) {
+        rm_str *name = piece_name(ctx, p, i);
+        may = RM_ACLCheckKeyPermissions(u, name, flags) == RM_OK;
+        RM_FreeString(ctx, name);
+    }
+    if (u)
+        RM_FreeModuleUser(u);
+    return may;
+}
+
 /* The prefix puts the pieces into the slot of NAME: by its own {tag}, or by NAME as the
  * tag. NULL if neither can be. */
 static bf_pieces *pieces_new(const char *name, size_t len, uint32_t n)
@@ -54,14 +92,44 @@ void pieces_free(bf_pieces *p)
     RM_Free(p);
 }
 
-void pieces_unlink(rm_ctx *ctx, const bf_pieces *p)
+static void unlink_all(rm_ctx *ctx, const bf_pieces *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
-        if (bf_of(&k).fast)
+        if (piece_in(&k, p))
             RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
         value_close(&k);
     }
+}
+
+const char *pieces_unlink(rm_ctx *ctx, const bf_pieces *p)
+{
+    if (!may_touch(ctx, p, 0, p->n, RM_SPEC_DELETE))
+        return SAY_PIECE_DENIED;
+    unlink_all(ctx, p);
+    return NULL;
+}
+
+/* What to reply if the pieces of P cannot be created where they belong; NULL if they
+ * can. */
+static const char *occupied(rm_ctx *ctx, const bf_pieces *p)
+{
+    static char text[1400];
+    if (!may_touch(ctx, p, 0, p->n, RM_SPEC_INSERT))
+        return SAY_PIECE_DENIED;
+    for (uint32_t i = 0; i < p->n; i++) {
+        value_key k = piece_open(ctx, p, i, RM_READ);
+        bool there = k.state != KEY_MISSING;
+        value_close(&k);
+        if (there) {
+            snprintf(text, sizeof text,
+                     "ERR key %s%u exists and a piece needs it: delete it, or choose "
+                     "another name",
+                     p->prefix, i);
+            return text;
+        }
+    }
+    return NULL;
 }
 
 const char *pieces_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_pieces **out)
@@ -73,36 +141,32 @@ const char *pieces_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_piece
         return SAY_PIECE_NAME;
     p->seed = o->spec.seed;
     p->capacity = o->spec.capacity;
+    p->id = o->id;
     bloom_spec each = o->spec;
-    /* Items fall into pieces at random: each is made for four deviations more. */
+    /* Items fall into pieces at random: each has room for four standard deviations
+     * more. */
     double mean = (double)o->spec.capacity / o->pieces;
     each.capacity = (uint64_t)ceil(mean + 4 * sqrt(mean));
     bloom_layer l;
-    const char *bad = NULL;
-    if (!bloom_shape_first(&each, &l) || l.bytes > MOST_BYTES)
+    const char *bad = occupied(ctx, p);
+    if (!bad && (!bloom_shape_first(&each, &l) || l.bytes > MOST_BYTES))
         bad = SAY_PIECE_SIZE;
-    else if (l.bytes * o->pieces > memory_limit(ctx))
+    else if (!bad && l.bytes * o->pieces > memory_limit(ctx))
         bad = SAY_OVER_LIMIT;
     bloom_limit lim = limit_for(ctx);
-    uint32_t n = p->n, i = 0;
-    for (; i < n && !bad; i++) {
-        value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
+    for (uint32_t i = 0; i < p->n && !bad; i++) {
         bf made = {0};
-        if (k.state == KEY_WRONG)
-            bad = SAY_WRONGTYPE;
-        else if (bloom_new(&each, o->born, &lim, &made.fast) != BLOOM_OK)
+        if (bloom_new(&each, o->born, &lim, &made.fast) != BLOOM_OK) {
             bad = SAY_NO_MEMORY;
-        else {
-            /* What an older filter of this name left behind. */
-            if (k.state == KEY_FOUND)
-                RM_DeleteKey(k.key);
-            bf_put(&k, made);
+            unlink_all(ctx, p); /* those of its id, which were just created */
+            break;
         }
+        made.fast->owner = p->id;
+        value_key k = piece_open(ctx, p, i, RM_READ | RM_WRITE);
+        bf_put(&k, made);
         value_close(&k);
     }
     if (bad) {
-        p->n = i ? i - 1 : 0; /* those that were made */
-        pieces_unlink(ctx, p);
         pieces_free(p);
         return bad;
     }
@@ -124,22 +188,22 @@ static sorted sort_items(const bf_pieces *p, const seen_key *keys, size_t n)
 {
     sorted s = {RM_Alloc(n * sizeof *s.at), RM_Calloc(p->n + 2, sizeof *s.first),
                 RM_Alloc(n * sizeof *s.keys), RM_Alloc(n)};
-    uint32_t *part = RM_Alloc(n * sizeof *part);
+    uint32_t *piece = RM_Alloc(n * sizeof *piece);
     for (size_t i = 0; i < n; i++) {
-        /* Not the hash that the pieces use: their lines would be chosen by it again. */
+        /* Another hash than the pieces use, or all items of a piece would share their lines. */
         uint64_t h =
             seen_hash_seeded(p->seed ^ 0x9e3779b97f4a7c15u, keys[i].data, keys[i].len);
-        part[i] = (uint32_t)(((unsigned __int128)h * p->n) >> 64);
-        s.first[part[i] + 2]++;
+        piece[i] = (uint32_t)(((unsigned __int128)h * p->n) >> 64);
+        s.first[piece[i] + 2]++;
     }
     for (uint32_t i = 2; i < p->n + 2; i++)
         s.first[i] += s.first[i - 1];
     for (size_t i = 0; i < n; i++) {
-        uint32_t to = s.first[part[i] + 1]++;
+        uint32_t to = s.first[piece[i] + 1]++;
         s.at[to] = (uint32_t)i;
         s.keys[to] = keys[i];
     }
-    RM_Free(part);
+    RM_Free(piece);
     return s;
 }
 
@@ -151,19 +215,23 @@ static void sorted_free(sorted *s)
     RM_Free(s->answer);
 }
 
-/* Whether every piece that has items is here: nothing is added before that is known. */
-static bool all_here(rm_ctx *ctx, const bf_pieces *p, const sorted *s)
+/* What to reply if a piece that has items is not here or not the user's to touch; NULL
+ * if all are. Nothing is added before that is known. */
+static const char *unreachable(rm_ctx *ctx, const bf_pieces *p, const sorted *s,
+                               int flags)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         if (s->first[i] == s->first[i + 1])
             continue;
+        if (!may_touch(ctx, p, i, i + 1, flags))
+            return SAY_PIECE_DENIED;
         value_key k = piece_open(ctx, p, i, RM_READ);
-        bool here = bf_of(&k).fast;
+        bool here = piece_in(&k, p);
         value_close(&k);
         if (!here)
-            return false;
+            return lost(ctx);
     }
-    return true;
+    return NULL;
 }
 
 static uint64_t piece_limit(void *ctx)
@@ -176,7 +244,7 @@ const char *pieces_add(rm_ctx *ctx, const bf_pieces *p, const seen_key *keys, si
                        bool *fresh, bool *taken, bool *changed)
 {
     sorted s = sort_items(p, keys, n);
-    const char *bad = all_here(ctx, p, &s) ? NULL : lost(ctx);
+    const char *bad = unreachable(ctx, p, &s, RM_SPEC_INSERT | RM_SPEC_UPDATE);
     bloom_limit lim = {piece_limit, ctx};
     memset(taken, 0, n);
     for (uint32_t i = 0; i < p->n && !bad; i++) {
@@ -206,16 +274,13 @@ const char *pieces_has(rm_ctx *ctx, const bf_pieces *p, const seen_key *keys, si
                        bool *found)
 {
     sorted s = sort_items(p, keys, n);
-    const char *bad = NULL;
+    const char *bad = unreachable(ctx, p, &s, RM_SPEC_ACCESS);
     for (uint32_t i = 0; i < p->n && !bad; i++) {
         uint32_t from = s.first[i], m = s.first[i + 1] - from;
         if (!m)
             continue;
         value_key k = piece_open(ctx, p, i, RM_READ);
-        if (bf_of(&k).fast)
-            bloom_has_many(bf_of(&k).fast, s.keys + from, m, 0, s.answer + from);
-        else
-            bad = lost(ctx);
+        bloom_has_many(bf_of(&k).fast, s.keys + from, m, 0, s.answer + from);
         value_close(&k);
         for (uint32_t j = 0; j < m; j++)
             found[s.at[from + j]] = s.answer[from + j];
@@ -227,9 +292,11 @@ const char *pieces_has(rm_ctx *ctx, const bf_pieces *p, const seen_key *keys, si
 const char *pieces_facts(rm_ctx *ctx, const bf_pieces *p, bf_facts *out)
 {
     *out = (bf_facts){0};
+    if (!may_touch(ctx, p, 0, p->n, RM_SPEC_ACCESS))
+        return SAY_PIECE_DENIED;
     for (uint32_t i = 0; i < p->n; i++) {
         value_key k = piece_open(ctx, p, i, RM_READ);
-        if (!bf_of(&k).fast) {
+        if (!piece_in(&k, p)) {
             value_close(&k);
             return lost(ctx);
         }
@@ -248,23 +315,26 @@ const char *pieces_facts(rm_ctx *ctx, const bf_pieces *p, bf_facts *out)
 
 /* ---- bytes ------------------------------------------------------------------- */
 
-enum { FIXED = 32, SUM = 8 };
+/* Magic, n, seed, capacity, id; then the prefix and a checksum. */
+enum { FIXED = 40, SUM = 8, FIELDS = 4 };
 
 bool pieces_is_header(const void *bytes, size_t len)
 {
-    return len >= 8 && !memcmp(bytes, MAGIC, 8);
+    return len >= 8 && (!memcmp(bytes, MAGIC, 8) || !memcmp(bytes, OLD_MAGIC, 8));
 }
 
 size_t pieces_bytes(const bf_pieces *p, void *buf, size_t size)
 {
-    size_t name = strlen(p->prefix), need = FIXED + name + SUM;
+    size_t name = strlen(p->prefix), fixed = p->id ? FIXED : FIXED - 8;
+    size_t need = fixed + name + SUM;
     if (size < need)
         return need;
     uint8_t *b = buf;
-    uint64_t v[3] = {htole64(p->n), htole64(p->seed), htole64(p->capacity)};
-    memcpy(b, MAGIC, 8);
-    memcpy(b + 8, v, sizeof v);
-    memcpy(b + FIXED, p->prefix, name);
+    uint64_t v[FIELDS] = {htole64(p->n), htole64(p->seed), htole64(p->capacity),
+                          htole64(p->id)};
+    memcpy(b, p->id ? MAGIC : OLD_MAGIC, 8);
+    memcpy(b + 8, v, fixed - 8);
+    memcpy(b + fixed, p->prefix, name);
     uint64_t sum = htole64(seen_hash_seeded(0, buf, need - SUM));
     memcpy(b + need - SUM, &sum, 8);
     return need;
@@ -273,19 +343,21 @@ size_t pieces_bytes(const bf_pieces *p, void *buf, size_t size)
 bf_pieces *pieces_load(const void *bytes, size_t len)
 {
     const uint8_t *b = bytes;
-    uint64_t v[3], sum;
+    uint64_t v[FIELDS] = {0}, sum;
     if (!pieces_is_header(bytes, len) || len < FIXED + 2 + SUM || len > 1100)
         return NULL;
+    bool old = !memcmp(bytes, OLD_MAGIC, 8);
+    size_t fixed = old ? FIXED - 8 : FIXED, name = len - fixed - SUM;
     memcpy(&sum, b + len - SUM, 8);
-    memcpy(v, b + 8, sizeof v);
-    size_t name = len - FIXED - SUM;
+    memcpy(v, b + 8, fixed - 8);
     if (le64toh(sum) != seen_hash_seeded(0, bytes, len - SUM) || le64toh(v[0]) < 2 ||
-        le64toh(v[0]) > MAX_PIECES || memchr(b + FIXED, 0, name))
+        le64toh(v[0]) > MAX_PIECES || memchr(b + fixed, 0, name) || (!old && !v[3]))
         return NULL;
     bf_pieces *p = RM_Calloc(1, sizeof *p + name + 1);
     p->n = (uint32_t)le64toh(v[0]);
     p->seed = le64toh(v[1]);
     p->capacity = le64toh(v[2]);
-    memcpy(p->prefix, b + FIXED, name);
+    p->id = le64toh(v[3]);
+    memcpy(p->prefix, b + fixed, name);
     return p;
 }

@@ -253,8 +253,9 @@ int bf_drop(rm_ctx *ctx, rm_str **argv, int argc)
         return value_refuse(ctx, &k, SAY_WRONGTYPE);
     bool found = k.state == KEY_FOUND;
     if (found) {
-        if (v.pieces)
-            pieces_unlink(ctx, v.pieces);
+        const char *bad = v.pieces ? pieces_unlink(ctx, v.pieces) : NULL;
+        if (bad)
+            return value_refuse(ctx, &k, bad);
         RM_UnlinkKey ? RM_UnlinkKey(k.key) : RM_DeleteKey(k.key);
         if (v.pieces)
             RM_ReplicateVerbatim(ctx);

@@ -40,6 +40,7 @@ typedef struct bloom_spec {
 typedef struct bloom {
     bloom_spec spec;
     uint64_t items; /* keys that were new when added */
+    uint64_t owner; /* the filter that it is a piece of: bf_pieces.h; 0: none */
     uint32_t nlayers;
     bloom_layer *layers;
 } bloom;
@@ -68,7 +69,8 @@ int bloom_new(const bloom_spec *spec, int64_t now, const bloom_limit *lim, bloom
 /* One without layers, for loaders. */
 bloom *bloom_shell(const bloom_spec *spec);
 void bloom_free(bloom *b);
-bloom *bloom_copy(const bloom *b); /* NULL if memory is out */
+/* A copy that is a piece of nothing; NULL if memory is out. */
+bloom *bloom_copy(const bloom *b);
 
 /* Appends a layer of L's shape, empty, from memory of its own; L->body is not looked
  * at. BLOOM_OK, BLOOM_NOMEM, or BLOOM_DIFFER if the shape contradicts itself. */

@@ -74,7 +74,7 @@ size_t bloom_header(const bloom *b, void *buf, size_t size)
     put_double(&o, b->spec.tightening);
     put64(&o, b->spec.seed);
     put64(&o, b->spec.window);
-    put64(&o, 0);
+    put64(&o, b->owner);
     for (uint32_t i = 0; i < b->nlayers; i++) {
         const bloom_layer *l = &b->layers[i];
         put64(&o, (uint64_t)l->kind << 32 | l->probes);
@@ -111,11 +111,11 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     spec.tightening = get_double(&p);
     spec.seed = get64(&p);
     spec.window = get64(&p);
-    uint64_t zero = get64(&p);
+    uint64_t owner = get64(&p);
     if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM || fixed > 1 ||
         !rate(spec.error) || !spec.capacity || expansion > UINT32_MAX ||
         (!spec.fixed && !expansion) || !(spec.tightening >= 0 && spec.tightening < 1) ||
-        spec.window > INT64_MAX / 4 || zero)
+        spec.window > INT64_MAX / 4)
         return SEEN_EFORMAT;
     bloom *b = bloom_shell(&spec);
     int rc = SEEN_OK;
@@ -154,6 +154,7 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
         return rc;
     }
     b->items = items;
+    b->owner = owner;
     *result = b;
     return SEEN_OK;
 }

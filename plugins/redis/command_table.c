@@ -105,6 +105,20 @@ static const rm_key_spec writes[] = {
      .find = 2, .keystep = 1},
     {0},
 };
+/* The keys of pieces cannot be found in the arguments. */
+#define PIECES_NOTE                                                                    \
+    .notes = "a filter in pieces also lives in other keys of its slot; the command "   \
+             "checks that the user may access them"
+static const rm_key_spec bf_reads[] = {
+    {PIECES_NOTE, .flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 1, .find = 2,
+     .keystep = 1},
+    {0},
+};
+static const rm_key_spec bf_writes[] = {
+    {PIECES_NOTE, .flags = RM_SPEC_RW | RM_SPEC_INSERT, .begin = 2, .pos = 1, .find = 2,
+     .keystep = 1},
+    {0},
+};
 static const rm_key_spec merges[] = {
     {.flags = RM_SPEC_RW | RM_SPEC_INSERT, .begin = 2, .pos = 1,
      .find = 2, .keystep = 1},
@@ -190,20 +204,29 @@ static const struct row {
 
 static bool is(const char *x, const char *y) { return !strcmp(x, y); }
 
+static const rm_key_spec *key_specs_of(const struct row *r)
+{
+    bool write = !strncmp(r->flags, "write", 5);
+    if (is(r->name, "BF.MERGE"))
+        return merges;
+    if (!strncmp(r->name, "BF.", 3))
+        return write ? bf_writes : bf_reads;
+    return write ? writes : reads;
+}
+
 static int describe(rm_ctx *ctx, const struct row *r, const char *name)
 {
     static const rm_info_version version = {1, 16, sizeof(rm_key_spec), sizeof(rm_arg)};
     rm_cmd *cmd = RM_GetCommand ? RM_GetCommand(ctx, name) : NULL;
     if (!cmd)
         return RM_OK;
-    bool write = !strncmp(r->flags, "write", 5);
     rm_command_info info = {
         .version = &version,
         .summary = r->summary,
         .complexity = r->complexity,
         .since = r->since,
         .arity = r->arity,
-        .key_specs = is(r->name, "BF.MERGE") ? merges : write ? writes : reads,
+        .key_specs = key_specs_of(r),
         .args = r->args,
     };
     if (RM_SetCommandInfo && RM_SetCommandInfo(cmd, &info) != RM_OK)

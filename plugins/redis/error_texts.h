@@ -63,6 +63,8 @@
 #define SAY_PIECE_LOST "ERR a piece of this filter is missing: it was deleted or evicted"
 #define SAY_PIECE_AGAIN                                                                 \
     "TRYAGAIN a piece of this filter is not here: its slot moves, or it is lost"
+#define SAY_PIECE_DENIED                                                               \
+    "NOPERM this user has no permissions to access the keys of this filter's pieces"
 #define SAY_PIECE_NO                                                                    \
     "ERR not for a filter in pieces: use its pieces, or BF.DROP to delete it"
 

@@ -21,6 +21,7 @@ typedef struct rm_info rm_info;
 typedef struct rm_defrag rm_defrag;
 typedef struct rm_cmd rm_cmd;
 typedef struct rm_server_info rm_server_info;
+typedef struct rm_user rm_user;
 
 typedef int rm_command(rm_ctx *ctx, rm_str **argv, int argc);
 
@@ -77,7 +78,7 @@ typedef struct rm_key_spec {
 } rm_key_spec;
 
 enum { RM_SPEC_RO = 1, RM_SPEC_RW = 2, RM_SPEC_ACCESS = 16, RM_SPEC_UPDATE = 32 };
-enum { RM_SPEC_INSERT = 64 };
+enum { RM_SPEC_INSERT = 64, RM_SPEC_DELETE = 128 };
 
 typedef struct rm_info_version {
     int version;
@@ -167,6 +168,10 @@ typedef void rm_info_fn(rm_info *info, int for_crash_report);
     F(int, UnlinkKey, (rm_key *))                                                      \
     F(void *, TryAlloc, (size_t))                                                      \
     F(void *, TryCalloc, (size_t, size_t))                                             \
+    F(rm_str *, GetCurrentUserName, (rm_ctx *))                                        \
+    F(rm_user *, GetModuleUserFromUserName, (rm_str *))                                \
+    F(int, FreeModuleUser, (rm_user *))                                                \
+    F(int, ACLCheckKeyPermissions, (rm_user *, rm_str *, int))                         \
     F(rm_cmd *, GetCommand, (rm_ctx *, const char *))                                  \
     F(int, SetCommandInfo, (rm_cmd *, const rm_command_info *))                        \
     F(int, AddACLCategory, (rm_ctx *, const char *))                                   \
