@@ -1,0 +1,9 @@
+/* corpus_size.h - how many keys a corpus of so many bytes has. */
+#ifndef DEDUP_CORPUS_SIZE_H
+#define DEDUP_CORPUS_SIZE_H
+
+#include "dedup.h"
+
+/* Distinct keys in TEXT bytes of JSON lines, roughly; 0 for 0. */
+uint64_t corpus_keys(const dedup_rules *r, uint64_t text);
+#endif

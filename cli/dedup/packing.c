@@ -1,0 +1,214 @@
+/* packing.c - packs blocks one by one. */
+#include "packing.h"
+#include "say.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#ifdef SEEN_BZ2
+#include <bzlib.h>
+#endif
+#ifdef SEEN_XZ
+#include <lzma.h>
+#endif
+#ifdef SEEN_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+
+static const struct {
+    const char *name, *suffix;
+    unsigned char magic[6];
+    size_t len;
+    int level;
+} kinds[] = {
+    [PACK_PLAIN] = {"plain", "", {0}, 0, 0},
+    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 6},
+    [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3},
+    [PACK_BZ2] = {"bz2", ".bz2", {'B', 'Z', 'h'}, 3, 9},
+    [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+struct packer {
+    enum packing packing;
+    int level;
+#ifdef SEEN_LIBDEFLATE
+    struct libdeflate_compressor *deflate;
+#endif
+    z_stream z;
+    bool z_made;
+    ZSTD_CCtx *zstd;
+};
+
+bool packing_named(const char *name, enum packing *out)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(name, kinds[i].name) == 0) {
+            *out = (enum packing)i;
+            return true;
+        }
+    return false;
+}
+
+enum packing packing_of(const char *path)
+{
+    unsigned char first[6];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t n = fd >= 0 ? read(fd, first, sizeof first) : -1;
+    if (fd >= 0)
+        close(fd);
+    for (int i = PACK_GZIP; i < KINDS; i++)
+        if (n >= (ssize_t)kinds[i].len &&
+            memcmp(first, kinds[i].magic, kinds[i].len) == 0)
+            return (enum packing)i;
+    return PACK_PLAIN;
+}
+
+const char *packing_suffix(enum packing p)
+{
+    return kinds[p].suffix;
+}
+
+packer *packer_new(enum packing packing, int level)
+{
+    packer *p = kit_alloc(sizeof *p);
+    p->packing = packing;
+    p->level = level ? level : kinds[packing].level;
+#ifdef SEEN_LIBDEFLATE
+    if (packing == PACK_GZIP && !(p->deflate = libdeflate_alloc_compressor(p->level)))
+        kit_die("out of memory for packing");
+#else
+    if (packing == PACK_GZIP) {
+        if (deflateInit2(&p->z, p->level, Z_DEFLATED, 15 + 16, 8,
+                         Z_DEFAULT_STRATEGY) != Z_OK)
+            kit_die("out of memory for packing");
+        p->z_made = true;
+    }
+#endif
+#ifndef SEEN_BZ2
+    if (packing == PACK_BZ2)
+        kit_die("this build cannot pack bz2 (libbz2-dev was missing): give --pack");
+#endif
+#ifndef SEEN_XZ
+    if (packing == PACK_XZ)
+        kit_die("this build cannot pack xz (liblzma-dev was missing): give --pack");
+#endif
+    if (packing == PACK_ZSTD && !(p->zstd = ZSTD_createCCtx()))
+        kit_die("out of memory for packing");
+    return p;
+}
+
+void packer_free(packer *p)
+{
+    if (!p)
+        return;
+#ifdef SEEN_LIBDEFLATE
+    libdeflate_free_compressor(p->deflate);
+#endif
+    if (p->z_made)
+        deflateEnd(&p->z);
+    ZSTD_freeCCtx(p->zstd);
+    free(p);
+}
+
+size_t packer_bound(packer *p, size_t len)
+{
+    switch (p->packing) {
+    case PACK_GZIP:
+#ifdef SEEN_LIBDEFLATE
+        return libdeflate_gzip_compress_bound(p->deflate, len);
+#else
+        return deflateBound(&p->z, len);
+#endif
+    case PACK_ZSTD:
+        return ZSTD_compressBound(len);
+    case PACK_BZ2:
+        return len + len / 50 + 1024;
+    case PACK_XZ:
+        return len + len / 50 + 1024;
+    default:
+        return len;
+    }
+}
+
+static size_t pack_gzip(packer *p, const void *in, size_t len, void *out, size_t room)
+{
+#ifdef SEEN_LIBDEFLATE
+    return libdeflate_gzip_compress(p->deflate, in, len, out, room);
+#else
+    size_t taken = 0, put = 0;
+    int rc = Z_OK;
+    deflateReset(&p->z);
+    while (rc == Z_OK) { /* lengths of zlib have 32 bits */
+        size_t some = len - taken < 1u << 30 ? len - taken : 1u << 30;
+        size_t space = room - put < 1u << 30 ? room - put : 1u << 30;
+        p->z.next_in = (unsigned char *)in + taken;
+        p->z.avail_in = (unsigned)some;
+        p->z.next_out = (unsigned char *)out + put;
+        p->z.avail_out = (unsigned)space;
+        rc = deflate(&p->z, taken + some == len ? Z_FINISH : Z_NO_FLUSH);
+        taken += some - p->z.avail_in;
+        put += space - p->z.avail_out;
+    }
+    return rc == Z_STREAM_END ? put : 0;
+#endif
+}
+
+static size_t pack_bz2(packer *p, const void *in, size_t len, void *out, size_t room)
+{
+    size_t put = 0;
+#ifdef SEEN_BZ2
+    /* Lengths of libbz2 have 32 bits. An empty block is no stream at all. */
+    for (size_t at = 0; at < len;) {
+        unsigned some = (unsigned)(len - at < 1u << 30 ? len - at : 1u << 30);
+        unsigned got = (unsigned)(room - put < 2u << 30 ? room - put : 2u << 30);
+        if (BZ2_bzBuffToBuffCompress((char *)out + put, &got, (char *)in + at, some,
+                                     p->level, 0, 0) != BZ_OK)
+            return 0;
+        put += got;
+        at += some;
+    }
+#endif
+    return put;
+}
+
+static size_t pack_xz(packer *p, const void *in, size_t len, void *out, size_t room)
+{
+    size_t put = 0;
+#ifdef SEEN_XZ
+    if (lzma_easy_buffer_encode((uint32_t)p->level, LZMA_CHECK_CRC64, NULL, in, len, out,
+                                &put, room) != LZMA_OK)
+        return 0;
+#endif
+    return put;
+}
+
+size_t packer_run(packer *p, const void *in, size_t len, void *out, size_t room)
+{
+    size_t n = 0;
+    switch (p->packing) {
+    case PACK_GZIP:
+        n = pack_gzip(p, in, len, out, room);
+        break;
+    case PACK_ZSTD:
+        n = ZSTD_compressCCtx(p->zstd, out, room, in, len, p->level);
+        if (ZSTD_isError(n))
+            n = 0;
+        break;
+    case PACK_BZ2:
+        n = pack_bz2(p, in, len, out, room);
+        break;
+    case PACK_XZ:
+        n = pack_xz(p, in, len, out, room);
+        break;
+    default:
+        memcpy(out, in, len);
+        return len;
+    }
+    if (!n && len)
+        kit_die("packing failed");
+    return n;
+}

@@ -1,0 +1,25 @@
+/* packing.h - blocks packed one by one: gzip members, zstd frames, bz2 and xz streams
+ * may stand one behind the other, so that each block is packed by itself, by any
+ * thread, and the bytes do not depend on which. */
+#ifndef DEDUP_PACKING_H
+#define DEDUP_PACKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum packing { PACK_AS_INPUT = -1, PACK_PLAIN, PACK_GZIP, PACK_ZSTD, PACK_BZ2, PACK_XZ };
+
+/* The name of an option's value, "gzip"; false if there is none of that name. */
+bool packing_named(const char *name, enum packing *out);
+/* What PATH begins with; PACK_PLAIN if that is nothing known. */
+enum packing packing_of(const char *path);
+/* ".gz"; "" for plain. */
+const char *packing_suffix(enum packing p);
+
+typedef struct packer packer; /* one a thread */
+packer *packer_new(enum packing p, int level); /* level 0: the usual */
+void packer_free(packer *p);
+/* Packs LEN bytes of IN into OUT, of ROOM bytes: how many it wrote. */
+size_t packer_bound(packer *p, size_t len);
+size_t packer_run(packer *p, const void *in, size_t len, void *out, size_t room);
+#endif
