@@ -62,8 +62,8 @@ static const kit_option options[] = {
     {OPT_DOCUMENT_TOO, "document-too", NULL,
      "Remove a whole document if that holds for all its paragraphs together."},
     {OPT_LIKE, "like", "TOOL",
-     "Rules and marks of bff, dclm (13 words at least, --document-too) or dolma (--by "
-     "paragraph --exact). Other options change them."},
+     "Rules and marks of bff, dclm (from 13 words on, whole documents too) or dolma (equal "
+     "paragraphs). Other options change them."},
     {OPT_NORMALIZE, "normalize", "LIST",
      "Compare texts in another spelling; what is written keeps its own. Any of lower, "
      "digits (each is 0), punctuation (left out), space (one blank), nfkc, with commas."},
@@ -105,7 +105,7 @@ static const kit_option options[] = {
     {OPT_REMOVED, "removed", "FILE",
      "Write what was removed to FILE: file, line, id, span and text."},
     {OPT_ORIGINS, "origins", NULL,
-     "With --removed: also where it was first seen. Takes 16 to 64 bytes for each n-gram."},
+     "Say there where it was first seen, too. Takes 16 to 64 bytes for each n-gram."},
     {OPT_KEEP_EMPTY, "keep-empty", NULL,
      "Keep documents of which nothing is left, with an empty text."},
     {OPT_SKIP_BAD, "skip-bad", NULL,

@@ -40,15 +40,14 @@ static void make_room(judge *j, size_t n)
 
 static void add(judge *j, const uint64_t *h, size_t n)
 {
-    if (seen_add_hashes(j->filter, h, n, j->again) < n)
+    if (seen_add_hashes(j->filter, h, n, j->again, NULL) < 0)
         kit_die("the filter takes no more: %s", seen_reason());
 }
 
 void judge_take(seen_filter *f, const block *b)
 {
-    for (size_t i = 0; i < b->keys; i++)
-        if (seen_add_hash(f, b->key[i]) < 0)
-            kit_die("the filter of --against takes no more: %s", seen_reason());
+    if (seen_add_hashes(f, b->key, b->keys, NULL, NULL) < 0)
+        kit_die("the filter of --against takes no more: %s", seen_reason());
 }
 
 /* ---- what false positives do ----------------------------------------------------- */
@@ -158,7 +157,7 @@ static void judge_singles(judge *j, para *p, size_t paras, const uint64_t *key,
 {
     if (j->rules->no_update)
         seen_has_hashes(j->filter, key, keys, j->found);
-    else if (seen_add_hashes(j->filter, key, keys, j->found) < keys)
+    else if (seen_add_hashes(j->filter, key, keys, j->found, NULL) < 0)
         kit_die("the filter takes no more: %s", seen_reason());
     if (j->against) {
         seen_has_hashes(j->against, key, keys, j->again);

@@ -13,6 +13,7 @@ fixtures() {
     seen new blocked.seen && seen new words.seen && seen add --word tree words.seen
     seen new -r members.seen && seen add --word http://good.example/ members.seen
     seen uniq -s visited.seen urls.txt >/dev/null
+    mkdir in && printf '{"id": 1, "text": "one\\ntwo"}\n' | tee in/a.jsonl >tests.jsonl
     seen new --seed 3 -n 1000 east.seen && cp east.seen west.seen
 }
 if [ -x "$build/seen-crawl" ]; then

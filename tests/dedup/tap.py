@@ -1,0 +1,76 @@
+"""tap.py - for tests in Python: a folder of their own, and promises in words."""
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
+GOLDEN = os.path.join(TOP, "tests", "golden", "dedup")
+SEEN = os.path.join(BUILD, "seen")
+os.environ["PATH"] = BUILD + ":" + os.environ["PATH"]
+work = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, work, True)
+os.chdir(work)
+os.environ["TMPDIR"] = work
+count, failed = 0, 0
+
+
+def ok(what, good, *notes):
+    global count, failed
+    count += 1
+    print("%sok %d - %s" % ("" if good else "not ", count, what))
+    if not good:
+        failed += 1
+        for note in notes:
+            for line in str(note).split("\n")[:12]:
+                print("# " + line[:400])
+    sys.stdout.flush()
+    return good
+
+
+def same(what, want, got):
+    return ok(what, want == got, "expected: %r" % (want,), "got:      %r" % (got,))
+
+
+def skip_all(why):
+    print("1..0 # SKIP " + why)
+    sys.exit(0)
+
+
+def finish():
+    print("1..%d" % count)
+    sys.exit(1 if failed else 0)
+
+
+def dedup(*options, stdin=None):
+    """Runs `seen dedup`: (status, output, messages)."""
+    p = subprocess.run([SEEN, "dedup", *options], input=stdin, capture_output=True)
+    return p.returncode, p.stdout, p.stderr.decode(errors="replace")
+
+
+def put(name, data):
+    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+    with open(name, "wb") as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+    return name
+
+
+def get(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def marks(*options):
+    """The spans and counts that `seen dedup --mark` prints."""
+    status, out, err = dedup("-q", "--mark", *options)
+    if status:
+        raise SystemExit("seen dedup %s: %s" % (" ".join(options), err))
+    return [json.loads(line) for line in out.decode("utf-8", "surrogateescape").splitlines()]
+
+
+def lines(documents, **how):
+    return "".join(json.dumps(d, **how) + "\n" for d in documents).encode()
