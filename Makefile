@@ -50,12 +50,16 @@ SOVERSION = 0
 # have MODULE: "yes" if pkg-config knows it.  pkg OPTION MODULES: its answer.
 # have-header FILE: "yes" if the preprocessor finds it. (The octal is a number sign, which
 # versions of make read differently inside a function.)
+# linkable HEADER,LIBRARY: "yes" if the compiler finds both: a cross compiler may see the
+# header of another machine's package.
 # missing MODULE:PACKAGE...: the Debian packages of those modules that are not here.
 # part-skip NAME,PACKAGES: the one clear line for a part that cannot be built here.
 PKG_CONFIG ?= pkg-config
 have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
 pkg = $(strip $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null))
 have-header = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -xc - >/dev/null 2>&1 && echo yes)
+linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
+    $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
 missing = $(strip $(foreach p,$(1),$(if $(call have,$(firstword $(subst :, ,$(p)))),,$(lastword $(subst :, ,$(p))))))
 part-skip = $(info make: $(1) skipped: not installed: $(2))
 ifeq ($(shell command -v $(firstword $(PKG_CONFIG))),)

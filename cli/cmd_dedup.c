@@ -99,7 +99,7 @@ static const kit_option options[] = {
     {OPT_ATTRIBUTE, "attribute", "NAME",
      "The attribute's name in marks like Dolma's [seen_dedup]."},
     {OPT_PACK, "pack", "HOW",
-     "Pack the results: plain, gzip, zstd, bz2 or xz. Files in DIR are packed as the "
+     "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed as the "
      "inputs are, standard output is not."},
     {OPT_LEVEL, "level", "N", "How hard to pack [gzip 6, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
@@ -283,7 +283,7 @@ static void set_option(settings *s, const kit_parse *p, int key)
         break;
     case OPT_PACK:
         if (!packing_named(p->arg, &s->pack))
-            kit_bad_value(p, key, "plain, gzip, zstd, bz2 or xz");
+            kit_bad_value(p, key, "plain, gzip, zstd, bzip2, xz or lz4");
         break;
     case OPT_LEVEL:
         s->run.level = (int)small_number(p, key, 22);
@@ -498,8 +498,8 @@ const kit_command cmd_dedup = {
         "Reads JSON lines, one document a line with its text in a field, and writes them "
         "without the paragraphs or documents that were seen before. By default a "
         "paragraph goes if more than 80% of its 13-grams of words were in paragraphs "
-        "that stayed, of the same or an earlier document. Files packed with gzip or zstd "
-        "are unpacked.\n\n"
+        "that stayed, of the same or an earlier document. Files compressed with gzip, zstd, "
+        "bzip2, xz or lz4 are unpacked.\n\n"
         "Every byte outside the text stays as it was, and so does the spelling of what "
         "stays of the text. The result is the same in every run and for every number of "
         "threads. Each result is put in its place when it is whole.\n\n"

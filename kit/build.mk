@@ -1,10 +1,4 @@
 # kit/build.mk - compressed formats that the line reader unpacks if their library is here.
-#
-# linkable HEADER,LIBRARY: "yes" if the compiler finds both: a cross compiler may see the
-# header of another machine's package.
-linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
-    $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
-
 UNPACK_FLAGS :=
 UNPACK_LIBS :=
 # unpacks NAME,MACRO,HEADER,LIBRARY,PACKAGE

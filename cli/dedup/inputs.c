@@ -13,7 +13,9 @@
 
 /* How much text one byte of a packed file holds, roughly. */
 static const double unpacks_to[] = {
-    [PACK_PLAIN] = 1, [PACK_GZIP] = 2.6, [PACK_ZSTD] = 3, [PACK_BZ2] = 3.5, [PACK_XZ] = 3.7};
+    [PACK_PLAIN] = 1,  [PACK_GZIP] = 2.6, [PACK_ZSTD] = 3,
+    [PACK_BZ2] = 3.5, [PACK_XZ] = 3.7,   [PACK_LZ4] = 1.8,
+};
 
 static char *join(const char *folder, const char *name)
 {

@@ -8,11 +8,14 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#ifdef SEEN_BZ2
+#ifdef KIT_BZIP2
 #include <bzlib.h>
 #endif
-#ifdef SEEN_XZ
+#ifdef KIT_XZ
 #include <lzma.h>
+#endif
+#ifdef KIT_LZ4
+#include <lz4frame.h>
 #endif
 #ifdef SEEN_LIBDEFLATE
 #include <libdeflate.h>
@@ -27,10 +30,24 @@ static const struct {
     [PACK_PLAIN] = {"plain", "", {0}, 0, 0},
     [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 6},
     [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3},
-    [PACK_BZ2] = {"bz2", ".bz2", {'B', 'Z', 'h'}, 3, 9},
+    [PACK_BZ2] = {"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 9},
     [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6},
+    [PACK_LZ4] = {"lz4", ".lz4", {4, 0x22, 0x4d, 0x18}, 4, 1},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const bool can_pack[KINDS] = {
+    [PACK_PLAIN] = true, [PACK_GZIP] = true, [PACK_ZSTD] = true,
+#ifdef KIT_BZIP2
+    [PACK_BZ2] = true,
+#endif
+#ifdef KIT_XZ
+    [PACK_XZ] = true,
+#endif
+#ifdef KIT_LZ4
+    [PACK_LZ4] = true,
+#endif
+};
 
 struct packer {
     enum packing packing;
@@ -88,14 +105,8 @@ packer *packer_new(enum packing packing, int level)
         p->z_made = true;
     }
 #endif
-#ifndef SEEN_BZ2
-    if (packing == PACK_BZ2)
-        kit_die("this build cannot pack bz2 (libbz2-dev was missing): give --pack");
-#endif
-#ifndef SEEN_XZ
-    if (packing == PACK_XZ)
-        kit_die("this build cannot pack xz (liblzma-dev was missing): give --pack");
-#endif
+    if (!can_pack[packing])
+        kit_die("this build cannot pack %s: give --pack", kinds[packing].name);
     if (packing == PACK_ZSTD && !(p->zstd = ZSTD_createCCtx()))
         kit_die("out of memory for packing");
     return p;
@@ -128,7 +139,8 @@ size_t packer_bound(packer *p, size_t len)
     case PACK_BZ2:
         return len + len / 50 + 1024;
     case PACK_XZ:
-        return len + len / 50 + 1024;
+    case PACK_LZ4: /* and 64 KiB, which its frames are counted in */
+        return len + len / 50 + (128 << 10);
     default:
         return len;
     }
@@ -160,9 +172,9 @@ static size_t pack_gzip(packer *p, const void *in, size_t len, void *out, size_t
 static size_t pack_bz2(packer *p, const void *in, size_t len, void *out, size_t room)
 {
     size_t put = 0;
-#ifdef SEEN_BZ2
-    /* Lengths of libbz2 have 32 bits. An empty block is no stream at all. */
-    for (size_t at = 0; at < len;) {
+#ifdef KIT_BZIP2
+    size_t at = 0;
+    do { /* lengths of libbz2 have 32 bits */
         unsigned some = (unsigned)(len - at < 1u << 30 ? len - at : 1u << 30);
         unsigned got = (unsigned)(room - put < 2u << 30 ? room - put : 2u << 30);
         if (BZ2_bzBuffToBuffCompress((char *)out + put, &got, (char *)in + at, some,
@@ -170,7 +182,7 @@ static size_t pack_bz2(packer *p, const void *in, size_t len, void *out, size_t 
             return 0;
         put += got;
         at += some;
-    }
+    } while (at < len);
 #endif
     return put;
 }
@@ -178,12 +190,24 @@ static size_t pack_bz2(packer *p, const void *in, size_t len, void *out, size_t 
 static size_t pack_xz(packer *p, const void *in, size_t len, void *out, size_t room)
 {
     size_t put = 0;
-#ifdef SEEN_XZ
+#ifdef KIT_XZ
     if (lzma_easy_buffer_encode((uint32_t)p->level, LZMA_CHECK_CRC64, NULL, in, len, out,
                                 &put, room) != LZMA_OK)
         return 0;
 #endif
     return put;
+}
+
+static size_t pack_lz4(packer *p, const void *in, size_t len, void *out, size_t room)
+{
+#ifdef KIT_LZ4
+    LZ4F_preferences_t how = {.compressionLevel = p->level};
+    how.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+    size_t n = LZ4F_compressFrame(out, room, in, len, &how);
+    return LZ4F_isError(n) ? 0 : n;
+#else
+    return 0;
+#endif
 }
 
 size_t packer_run(packer *p, const void *in, size_t len, void *out, size_t room)
@@ -203,6 +227,9 @@ size_t packer_run(packer *p, const void *in, size_t len, void *out, size_t room)
         break;
     case PACK_XZ:
         n = pack_xz(p, in, len, out, room);
+        break;
+    case PACK_LZ4:
+        n = pack_lz4(p, in, len, out, room);
         break;
     default:
         memcpy(out, in, len);

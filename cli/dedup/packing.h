@@ -1,5 +1,5 @@
-/* packing.h - blocks packed one by one: gzip members, zstd frames, bz2 and xz streams
- * may stand one behind the other, so that each block is packed by itself, by any
+/* packing.h - blocks packed one by one: gzip members, zstd and lz4 frames, bzip2 and
+ * xz streams may stand one behind the other, so that each block is packed by itself, by any
  * thread, and the bytes do not depend on which. */
 #ifndef DEDUP_PACKING_H
 #define DEDUP_PACKING_H
@@ -7,7 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum packing { PACK_AS_INPUT = -1, PACK_PLAIN, PACK_GZIP, PACK_ZSTD, PACK_BZ2, PACK_XZ };
+enum packing {
+    PACK_AS_INPUT = -1,
+    PACK_PLAIN,
+    PACK_GZIP,
+    PACK_ZSTD,
+    PACK_BZ2,
+    PACK_XZ,
+    PACK_LZ4,
+    PACKINGS
+};
 
 /* The name of an option's value, "gzip"; false if there is none of that name. */
 bool packing_named(const char *name, enum packing *out);

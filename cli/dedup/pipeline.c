@@ -53,7 +53,7 @@ typedef struct pipeline {
 typedef struct worker {
     pipeline *p;
     finder *finder;
-    packer *packer[5];
+    packer *packer[PACKINGS];
 } worker;
 
 /* What is to be done, and to what. */
@@ -327,10 +327,12 @@ static void do_finish(worker *w, job *t)
         kit_output *o = output_of(r, l);
         if (!l->wrote && in->packed != PACK_PLAIN) { /* nothing, but packed */
             packer *pack = packer_for(w, in->packed);
-            char none[256];
-            size_t n = packer_run(pack, "", 0, none, sizeof none);
-            if (kit_output_write(o, none, n) < 0)
+            bytes none = {0};
+            size_t room = packer_bound(pack, 0);
+            none.len = packer_run(pack, "", 0, bytes_room(&none, room), room);
+            if (kit_output_write(o, none.data, none.len) < 0)
                 kit_output_fail(o);
+            free(none.data);
         }
         if (kit_output_finish(o, r->state != NULL) < 0 || kit_output_commit(o) < 0)
             kit_output_fail(o);
@@ -535,7 +537,7 @@ static void *work(void *ctx)
     }
     pthread_mutex_unlock(&p->lock);
     finder_free(w->finder);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < PACKINGS; i++)
         packer_free(w->packer[i]);
     return NULL;
 }

@@ -70,7 +70,7 @@ UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress
           ".zst": lambda d: subprocess.run(["zstd", "-dqc"], input=d, capture_output=True).stdout}
 reads = [n for n in sorted(os.listdir("packed"))
          if dedup("-q", "--mark", "--by", "document", "-x", "packed/" + n)[0] == 0]
-ok("gzip and zstd are read", {"0.jsonl.gz", "1.jsonl.zst"} <= set(reads), reads)
+ok("compressed files are read", {"0.jsonl.gz", "1.jsonl.zst"} <= set(reads), reads)
 for n in set(os.listdir("packed")) - set(reads):
     os.remove("packed/" + n)
     print("# this build does not read " + n)
@@ -81,10 +81,14 @@ for j in ["1", "3"]:
     open_ = {n: UNPACK.get(os.path.splitext(n)[1], bytes)(d) for n, d in got.items()}
     ok("their text is that of plain ones", {n[:7]: d for n, d in open_.items()} == want)
 ok("the same bytes for -j 1 and 3", tree("p1") == tree("p3"))
-for how, end in [("plain", ""), ("gzip", ".gz"), ("zstd", ".zst")]:
+for how, end in [("plain", ""), ("gzip", ".gz"), ("zstd", ".zst"),
+                 ("bzip2", ".bz2"), ("xz", ".xz")]:
     got = run("how-" + how, "--pack", how, "in/0.jsonl")
     ok("--pack %s names and packs so" % how, list(got) == ["0.jsonl" + end]
        and UNPACK.get(end, bytes)(got["0.jsonl" + end]) == plain["0.jsonl"])
+got = run("how-lz4", "--pack", "lz4", "in/0.jsonl")
+ok("--pack lz4 is read back", isinstance(got, dict) and dedup(
+    "-q", "--by", "document", "-x", "how-lz4/0.jsonl.lz4")[1] == plain["0.jsonl"], str(got)[:200])
 
 # Ways in and out.
 status, out, err = dedup("-q", "in/0.jsonl")
