@@ -9,3 +9,17 @@ endif
 CONFIG_dedup := $(DEDUP_FLAGS)
 $(BUILD)/obj/cli/dedup/packing.o: CPPFLAGS += $(DEDUP_FLAGS) $(UNPACK_FLAGS)
 $(BUILD)/obj/cli/dedup/packing.o: $(BUILD)/config/dedup $(BUILD)/config/unpack
+
+# Word boundaries beside libunistring's.
+DEDUP_WORDS := $(addprefix $(BUILD)/obj/cli/dedup/,words.o byte_masks.o)
+TESTS += $(BUILD)/tests/dedup/word_boundaries.t
+ifeq ($(call linkable,uniwbrk.h,-lunistring),yes)
+UNISTRING_FLAGS := -DHAVE_UNISTRING
+UNISTRING_LIBS := -lunistring
+endif
+CONFIG_unistring := $(UNISTRING_FLAGS)
+$(BUILD)/tests/dedup/%.t: tests/dedup/%.c $(DEDUP_WORDS) $(LIBKIT) $(LIBSEEN) $(BUILD)/config/unistring tests/tap.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(UNISTRING_FLAGS) -Icli -Ikit -Itests $(LDFLAGS) -o $@ $< $(DEDUP_WORDS) $(LIBKIT) $(LIBSEEN) $(CLI_LIBS) $(UNISTRING_LIBS)
+FUZZ_OBJ_json_line = $(BUILD)/obj/cli/dedup/json_line.o
+FUZZ_OBJ_words = $(DEDUP_WORDS) $(BUILD)/obj/cli/dedup/spelling.o
