@@ -42,6 +42,8 @@ enum {
     OPT_AGAINST,
     OPT_NO_UPDATE,
     OPT_SAVE_EVERY,
+    OPT_SHARD,
+    OPT_COMBINE,
     OPT_JSON,
 };
 
@@ -122,6 +124,12 @@ static const kit_option options[] = {
     {OPT_SAVE_EVERY, "save-every", "SIZE",
      "Save the state between files after SIZE of text [8 times its own size, at least "
      "64M]."},
+    {OPT_SHARD, "shard", "I/N",
+     "Decide only about whole paragraphs or documents whose hash is in part I of N, and "
+     "write marks: N runs, each with 1/N of the memory."},
+    {OPT_COMBINE, "combine", "DIR",
+     "Remove what the marks in DIR say, of any --shard, instead of deciding. May be given "
+     "several times; --by and --split are those of the marks."},
     {'j', "threads", "N", "Use N threads [one for each processor]; the result is the same."},
     {OPT_JSON, "json", NULL, "Print the summary as JSON, on standard error."},
     {'q', "quiet", NULL, "No progress, summary or warnings."},
@@ -131,8 +139,8 @@ static const kit_option options[] = {
 typedef struct settings {
     dedup_run run;
     sizing size;
-    const char *out, *removed, *state, **against;
-    size_t nagainst;
+    const char *out, *removed, *state, **against, **marks;
+    size_t nagainst, nmarks;
     enum packing pack;
     bool mark, origins, json, by_given;
 } settings;
@@ -189,6 +197,16 @@ static void set_max_lost(judge *j, const kit_parse *p)
         j->max_lost = (double)n;
     else
         kit_bad_value(p, OPT_MAX_LOST, "a number or a share such as 0.1%");
+}
+
+static void set_shard(dedup_rules *r, const kit_parse *p)
+{
+    unsigned i, n;
+    char rest;
+    if (sscanf(p->arg, "%u/%u%c", &i, &n, &rest) != 2 || i < 1 || i > n || n > 100000)
+        kit_bad_value(p, OPT_SHARD, "a part such as 1/4, 2/4, ... 4/4");
+    r->shard = i - 1;
+    r->shards = n;
 }
 
 static void set_rule(settings *s, const kit_parse *p, int key)
@@ -298,6 +316,14 @@ static void set_option(settings *s, const kit_parse *p, int key)
         s->against = kit_grow(s->against, s->nagainst + 1, sizeof *s->against);
         s->against[s->nagainst++] = p->arg;
         break;
+    case OPT_SHARD:
+        set_shard(&s->run.rules, p);
+        s->mark = true;
+        break;
+    case OPT_COMBINE:
+        s->marks = kit_grow(s->marks, s->nmarks + 1, sizeof *s->marks);
+        s->marks[s->nmarks++] = p->arg;
+        break;
     case 's':
         s->state = p->arg;
         break;
@@ -348,7 +374,15 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "--no-update wants --against or --state");
     if (s->run.save_every && !s->state)
         kit_usage(&p, "--save-every goes with --state");
+    if (r->shards > 1 && !r->exact && r->by != BY_PARAGRAPH)
+        kit_usage(&p, "--shard decides about whole paragraphs or documents: n-grams of one "
+                      "would be in all parts (see docs/dedup.md)");
+    if (s->nmarks && (s->state || s->nagainst || r->shards || r->no_update))
+        kit_usage(&p, "--combine decides nothing: leave out --state, --against, --shard and "
+                      "--no-update");
     bool dolma = r->marks == MARK_DOLMA;
+    if (dolma && (s->nmarks || r->shards > 1))
+        kit_usage(&p, "marks like Dolma's count characters and cannot be combined");
     s->run.in = inputs_find(argv + p.at, (size_t)(argc - p.at), s->out, s->pack,
                             dolma ? r->attribute : NULL);
     if (!s->out && s->run.in.n > 1)
@@ -365,11 +399,11 @@ static void describe_rules(const dedup_rules *r, char *out, size_t size)
     static const char *const by[] = {"ngram", "paragraph", "document"};
     int n = snprintf(
         out, size, "by %s%s ngram %u min %u threshold %.17g%s%s%s normalize %u sample "
-        "%llu seed %llu field",
+        "%llu seed %llu shard %u/%u field",
         by[r->by], r->exact ? " exact" : "", r->ngram, r->min, r->threshold,
         r->document_too ? " document-too" : "", r->blank_lines ? " blank-lines" : "",
         r->simple_words ? " simple-words" : "", r->spelling,
-        (unsigned long long)r->sample, (unsigned long long)r->seed);
+        (unsigned long long)r->sample, (unsigned long long)r->seed, r->shard, r->shards);
     for (size_t i = 0; i < r->field.levels && n < (int)size; i++)
         n += snprintf(out + n, size - (size_t)n, "%c%s", i ? '.' : ' ',
                       r->field.name[i]);
@@ -452,6 +486,7 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         r->threads = cores > 0 && cores < 256 ? (unsigned)cores : 1;
     }
+    r->rules.no_keys = s.nmarks > 0;
     words_ready();
     if (r->rules.spelling)
         spelling_ready();
@@ -463,7 +498,9 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
         open_state(&s);
     if (s.nagainst)
         r->judge.against = read_against(&s);
-    if (!r->judge.filter)
+    if (s.nmarks)
+        r->combine = combine_new(s.marks, s.nmarks);
+    if (!r->judge.filter && !r->combine)
         r->judge.filter = new_filter(&s, corpus_keys(&r->rules, r->in.bytes));
     if (s.origins)
         r->judge.origins = origins_new();
@@ -481,12 +518,14 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
     if (r->removed)
         kit_output_close(r->removed);
     progress_close(r->state);
+    combine_free(r->combine);
     origins_free(r->judge.origins);
     judge_free(&r->judge);
     inputs_free(&r->in);
     json_path_free(&r->rules.field);
     free(r->names);
     free(s.against);
+    free(s.marks);
     return 0;
 }
 
@@ -514,6 +553,9 @@ const kit_command cmd_dedup = {
                 "$ seen dedup --mark -o spans/ in/\n"
                 "# Whatever is in the test set\n"
                 "$ seen dedup --against tests.jsonl --no-update -o out/ in/\n"
+                "# A quarter of the paragraphs, then all four quarters\n"
+                "$ seen dedup --by paragraph --shard 1/4 -o marks/1 in/\n"
+                "$ seen dedup --combine marks/1 -o out/ in/\n"
                 "# Go on tomorrow\n"
                 "$ seen dedup --state corpus.seen -o out/ in/\n",
     .run = dedup_main,

@@ -30,6 +30,7 @@ typedef struct dedup_rules {
     bool no_update;     /* ask only */
     bool keep_empty;    /* documents of which nothing is left stay, with no text */
     bool skip_bad;      /* lines that are no such objects are copied */
+    bool no_keys;       /* marks decide: only paragraphs are wanted */
     unsigned ngram, min;
     unsigned spelling; /* SPELL_* */
     double threshold;
@@ -124,6 +125,8 @@ typedef struct judge {
 
 /* Decides about every paragraph of B. False if the run must stop: B->error says why. */
 bool judge_block(judge *j, block *b);
+/* Counts what was decided about the documents of B. */
+void judge_count(judge *j, block *b);
 /* Adds all keys of B to F without judging. */
 void judge_take(seen_filter *f, const block *b);
 void judge_free(judge *j);

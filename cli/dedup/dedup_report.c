@@ -40,9 +40,11 @@ static void as_json(const dedup_run *r, double wall, double cpu, uint64_t memory
     kit_json_count(&out, "text_bytes", j->bytes);
     kit_json_count(&out, "text_bytes_removed", j->bytes_gone);
     kit_json_real(&out, "expected_wrongly_removed", j->lost);
-    kit_json_text(&out, "kind", seen_kind_name(seen_kind_of(j->filter)));
-    kit_json_count(&out, "keys", seen_added(j->filter));
-    kit_json_real(&out, "error", seen_error_predicted(j->filter));
+    if (j->filter) {
+        kit_json_text(&out, "kind", seen_kind_name(seen_kind_of(j->filter)));
+        kit_json_count(&out, "keys", seen_added(j->filter));
+        kit_json_real(&out, "error", seen_error_predicted(j->filter));
+    }
     kit_json_count(&out, "memory", memory);
     kit_json_count(&out, "bytes_read", r->read);
     kit_json_count(&out, "bytes_written", r->written);
@@ -57,8 +59,9 @@ void report_end(const dedup_report *began, const dedup_run *r, bool json)
     const judge *j = &r->judge;
     double wall = seconds(CLOCK_MONOTONIC) - began->wall;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - began->cpu;
-    uint64_t memory = seen_bytes(j->filter) + origins_bytes(j->origins) +
-                      (j->against ? seen_bytes(j->against) : 0);
+    uint64_t memory = (j->filter ? seen_bytes(j->filter) : 0) +
+                      (j->against ? seen_bytes(j->against) : 0) +
+                      origins_bytes(j->origins);
     char a[32], b[32], c[32], d[32], m[24], s[24];
     if (json) {
         as_json(r, wall, cpu, memory);

@@ -258,9 +258,8 @@ static void find_origins(judge *j, block *b)
         }
 }
 
-bool judge_block(judge *j, block *b)
+void judge_count(judge *j, block *b)
 {
-    judge_all(j, b);
     para *p = b->para;
     for (size_t i = 0; i < b->docs; i++) {
         doc *d = b->doc + i;
@@ -270,6 +269,12 @@ bool judge_block(judge *j, block *b)
             judge_document(j, d, p);
         p += d->paras;
     }
+}
+
+bool judge_block(judge *j, block *b)
+{
+    judge_all(j, b);
+    judge_count(j, b);
     if (j->origins)
         find_origins(j, b);
     return !too_many_lost(j, b);

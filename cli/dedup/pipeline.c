@@ -216,10 +216,14 @@ static void do_judge(worker *w, job *t)
     l->lines += b->docs;
     r->read += b->data.len;
     bool on = true;
-    if (r->take)
+    if (r->take) {
         judge_take(r->judge.filter, b);
-    else
+    } else if (r->combine) {
+        on = combine_block(r->combine, b, r->in.of + l->file);
+        judge_count(&r->judge, b);
+    } else {
         on = judge_block(&r->judge, b);
+    }
     pthread_mutex_lock(&w->p->lock);
     w->p->since_save += b->data.len;
     w->p->judging = false;
@@ -560,6 +564,8 @@ void pipeline_run(dedup_run *r)
     work(w);
     for (unsigned i = 1; i < r->threads; i++)
         pthread_join(thread[i], NULL);
+    if (r->combine)
+        combine_end(r->combine);
     if (r->state && r->finished)
         save_state(&p);
     while (p.spare) {

@@ -2,6 +2,7 @@
 #ifndef DEDUP_PIPELINE_H
 #define DEDUP_PIPELINE_H
 
+#include "combine.h"
 #include "dedup.h"
 #include "inputs.h"
 #include "output.h"
@@ -16,6 +17,7 @@ typedef struct dedup_run {
     int level; /* of packing; 0: the usual */
     bool quiet;
     bool take;            /* only add the keys of all files to judge.filter */
+    combine *combine;     /* marks that decide instead of the filter; or NULL */
     kit_output *removed;  /* or NULL */
     progress_file *state; /* or NULL */
     uint64_t save_every;  /* bytes read between saves of the state; 0: as it pays */

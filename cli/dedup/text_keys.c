@@ -369,6 +369,8 @@ static void read_text(finder *f, doc *d)
     d->paras = (uint32_t)(b->paras - first);
     const char *text = t->data;
     size_t len = t->len;
+    if (r->no_keys)
+        return;
     if (r->spelling) {
         len = respell(f);
         text = f->spelled.data;
