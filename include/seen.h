@@ -325,7 +325,7 @@ SEEN_API bool seen_has_str(const seen_filter *f, const char *s);
 SEEN_API int seen_add_u64(seen_filter *f, uint64_t x);
 SEEN_API bool seen_has_u64(const seen_filter *f, uint64_t x);
 
-/* Forgets every key; the shape and the memory stay (a grown filter shrinks to its
+/* Forgets every key and every exception; the shape and the memory stay (a grown filter shrinks to its
  * newest layer). SEEN_EKIND if F is static or its format cannot; SEEN_EREADONLY;
  * SEEN_EIO. */
 SEEN_API int seen_clear(seen_filter *f);
@@ -552,6 +552,37 @@ SEEN_API const seen_format *seen_format_of(const seen_filter *f);
  * converted without the keys, and seen_reason() says what to do. SEEN_EINVAL if there
  * is no such format; SEEN_ENOMEM. */
 SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter **out);
+
+/* ---- exceptions ------------------------------------------------------------------ */
+
+/* A false positive that was met can be excused: the filter then says no to that key, and
+ * to no other. The keys are kept whole, in a small file PATH.excused beside the filter's
+ * file PATH, which seen_open and seen_open_foreign read, and seen_save and seen_flush
+ * write. Adding a key takes it off the list. The list is bound to the file as it is, by
+ * its content and the time of its last change: when something else replaces or changes
+ * the file, the list counts for nothing, and the false positives are back. Calls with hashes excuse by the hash. A question that
+ * is answered with no costs nothing more; one with a list, one lookup after a yes.
+ *
+ * Excuse only what was certainly never added: for a key that was, the filter would lie.
+ * A SEEN_ATOMIC filter has exceptions only while it is opened with SEEN_READ. */
+
+/* SEEN_NEW if KEY is excused now; SEEN_DUP if F says no to it anyway. SEEN_ETOOBIG if the
+ * list would exceed 64 MiB; SEEN_EKIND if others may add to F; SEEN_ENOMEM. */
+SEEN_API int seen_excuse(seen_filter *f, const void *key, size_t len);
+/* 1 if KEY was excused and is not any more, 0 if it was not. Cannot fail. */
+SEEN_API int seen_unexcuse(seen_filter *f, const void *key, size_t len);
+/* How many keys are excused. */
+SEEN_API uint64_t seen_excused(const seen_filter *f);
+/* Calls EACH for every one, in no order, until it returns something other than 0, which
+ * is then returned. */
+SEEN_API int seen_excused_each(const seen_filter *f,
+                               int (*each)(void *ctx, const void *key, size_t len),
+                               void *ctx);
+/* Writes the list beside the file that F was opened from with SEEN_READ, together with
+ * what others have put there meanwhile. SEEN_EINVAL if F was not opened from a file or
+ * was changed; SEEN_EMISMATCH if the file was; SEEN_EBUSY; SEEN_EIO, with errno; the codes of seen_open for a list that
+ * is damaged. */
+SEEN_API int seen_excused_save(seen_filter *f);
 
 /* ---- static filters: built from all keys at once --------------------------------- */
 

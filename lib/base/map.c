@@ -27,7 +27,13 @@ static bool somebody_else_writes(int fd, enum sn_writing how)
            errno == EWOULDBLOCK;
 }
 
-int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, int *lock)
+uint64_t sn_modified(const struct stat *st)
+{
+    return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, int *lock,
+           uint64_t *modified)
 {
     struct stat st;
     bool write = how != SN_READS;
@@ -58,6 +64,7 @@ int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, in
     }
     *p = m;
     *len = (uint64_t)st.st_size;
+    *modified = sn_modified(&st);
     *lock = write ? fd : -1;
     return 0;
 }

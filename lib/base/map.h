@@ -2,6 +2,7 @@
 #ifndef SN_MAP_H
 #define SN_MAP_H
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* Who may write to the file at the same time: nobody here, nobody else, others that say
  * the same. */
@@ -10,9 +11,12 @@ enum sn_writing { SN_READS, SN_WRITES_ALONE, SN_WRITES_TOO };
 /* Maps the regular file PATH, shared, for reading or also for writing. An empty file
  * is *P = NULL, *LEN = 0. SEEN_EIO with errno and a reason that names the file; a
  * folder is EISDIR, another thing that is no file EINVAL. SEEN_EBUSY if somebody writes
- * who does not share; *LOCK is the descriptor that keeps such others out, or -1. */
+ * who does not share; *LOCK is the descriptor that keeps such others out, or -1.
+ * *MODIFIED is sn_modified of what is mapped. */
 int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len,
-           int *lock);
+           int *lock, uint64_t *modified);
+/* The moment of the last change, in nanoseconds. */
+uint64_t sn_modified(const struct stat *st);
 void sn_unmap(uint8_t *p, uint64_t len, int lock);
 /* "cannot open PATH: ..." from errno, which stays; returns SEEN_EIO. */
 int sn_cannot_open(const char *path);

@@ -10,6 +10,7 @@
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "filter/excused.h"
 #include <string.h>
 
 #define GROUP 16
@@ -365,6 +366,8 @@ int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
     int why = SEEN_OK;
     size_t done = f->foreign ? sn_handle_foreign_add(f, keys, n, dup, &why)
                              : add_batch(f, keys, NULL, n, dup, &why);
+    if (f->excused)
+        sn_excused_added(f, keys, NULL, done, dup);
     return told(done, n, taken, why);
 }
 
@@ -373,6 +376,8 @@ int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
 {
     int why = SEEN_OK;
     size_t done = add_batch(f, NULL, h, n, dup, &why);
+    if (f->excused)
+        sn_excused_added(f, NULL, h, done, dup);
     return told(done, n, taken, why);
 }
 
@@ -388,6 +393,8 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
         stream_keys(f, NULL, keys, n, found);
     else
         roll(f, NULL, keys, NULL, n, found, NULL);
+    if (f->excused)
+        sn_excused_sift(f, keys, NULL, n, found);
 }
 
 int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
@@ -404,5 +411,7 @@ int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fou
         stream_hashes(f, NULL, h, n, found);
     else
         roll(f, NULL, NULL, h, n, found, NULL);
+    if (f->excused)
+        sn_excused_sift(f, NULL, h, n, found);
     return SEEN_OK;
 }

@@ -1,5 +1,5 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
-#include "filter/filter.h"
+#include "filter/excused.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
@@ -84,6 +84,7 @@ void seen_free(seen_filter *f)
         return;
     if (f->map && f->writable && !f->shared)
         seen_flush(f);
+    sn_excused_free(f);
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
@@ -126,7 +127,7 @@ int sn_may_change(seen_filter *f)
                                                                    : 0;
 }
 
-int seen_clear(seen_filter *f)
+static int clear(seen_filter *f)
 {
     if (f->foreign)
         return sn_handle_foreign_clear(f);
@@ -151,6 +152,14 @@ int seen_clear(seen_filter *f)
     f->layer[0].added = 0;
     sn_choose_twins(f);
     return 0;
+}
+
+int seen_clear(seen_filter *f)
+{
+    int rc = clear(f);
+    if (rc == 0) /* nothing is called present, so there is nothing to excuse */
+        sn_excused_free(f);
+    return rc;
 }
 
 void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len)
@@ -193,6 +202,11 @@ int seen_copy(const seen_filter *f, seen_filter **out)
             sn_snapshot(f, g->layer[i].body, f->layer[i].body, f->layer[i].len);
             g->layer[i].added = __atomic_load_n(&f->layer[i].added, __ATOMIC_RELAXED);
         }
+    }
+    if (rc == 0) {
+        g->modified = f->modified;
+        g->content = f->content;
+        rc = sn_excused_copy(g, f);
     }
     if (rc == 0)
         *out = g;
@@ -297,7 +311,7 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
     return rc;
 }
 
-int seen_merge(seen_filter *dst, const seen_filter *src)
+static int merge(seen_filter *dst, const seen_filter *src)
 {
     if (dst->foreign && src->foreign)
         return sn_foreign_merge(dst->foreign, src->foreign);
@@ -333,6 +347,14 @@ int seen_merge(seen_filter *dst, const seen_filter *src)
             recount(d);
     }
     return 0;
+}
+
+int seen_merge(seen_filter *dst, const seen_filter *src)
+{
+    int rc = merge(dst, src);
+    if (dst->excused && dst != src) /* also after a failure: some may be in */
+        sn_excused_merged(dst, src);
+    return rc;
 }
 
 /* ---- rebuild: from whole hashes to another kind ---------------------------------- */

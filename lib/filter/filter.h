@@ -14,6 +14,8 @@
 /* Below this many bytes a body lives in the second-level cache: nothing to fetch. */
 #define SN_TOUCH_BYTES ((uint64_t)512 << 10)
 
+typedef struct sn_excused sn_excused;
+
 struct seen_filter {
     seen_allocator alloc;
     unsigned flags;  /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
@@ -37,6 +39,10 @@ struct seen_filter {
     bool shared;     /* others add too: the header is not ours to write */
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
+
+    sn_excused *excused; /* exceptions; NULL: none */
+    uint64_t modified;   /* the file behind it, in nanoseconds, when it was opened */
+    uint64_t content;    /* the checksum of its bytes; 0: not computed, or dirty */
 
     sn_foreign *foreign; /* another system's filter: then there are no layers here */
 };

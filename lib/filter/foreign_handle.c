@@ -1,6 +1,6 @@
 /* foreign_handle.c - the handle around another system's filter: its files, its copies, and
  * the way from and to native filters. What the bits mean is lib/foreign's. */
-#include "filter/filter.h"
+#include "filter/excused.h"
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -107,7 +107,7 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
 {
     static uint8_t nothing[1];
     uint8_t *p = NULL;
-    uint64_t len = 0;
+    uint64_t len = 0, modified;
     seen_filter *f;
     *out = NULL;
     int lock;
@@ -116,7 +116,8 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
         rc = sn_fail(SEEN_EKIND, "other systems' filters have one writer at a time");
     if (rc < 0)
         return rc;
-    rc = sn_map(path, mode & SEEN_WRITE ? SN_WRITES_ALONE : SN_READS, &p, &len, &lock);
+    rc = sn_map(path, mode & SEEN_WRITE ? SN_WRITES_ALONE : SN_READS, &p, &len, &lock,
+                &modified);
     if (rc < 0)
         return rc;
     rc = open_bytes(p ? p : nothing, len, mode & SEEN_LOAD, mode & SEEN_WRITE, format,
@@ -133,25 +134,33 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
                        "add, and save",
                        path);
     }
-    if (mode & SEEN_LOAD) {
-        sn_unmap(p, len, lock);
-    } else {
-        f->map = p;
-        f->map_len = len;
-        f->map_owned = true;
-        f->lock = lock;
-    }
+    f->map = p;
+    f->map_len = len;
+    f->map_owned = true;
+    f->lock = lock;
+    f->modified = modified;
     f->path = sn_alloc(&f->alloc, strlen(path) + 1);
     if (f->path)
         strcpy(f->path, path);
-    *out = f;
-    return SEEN_OK;
+    rc = sn_excused_load(f, path);
+    rc = rc > 0 ? 0 : rc;
+    if (mode & SEEN_LOAD) {
+        sn_unmap(p, len, lock);
+        f->map = NULL;
+        f->map_owned = false;
+        f->lock = -1;
+    }
+    if (rc < 0)
+        seen_free(f);
+    else
+        *out = f;
+    return rc;
 }
 
 int sn_handle_foreign_flush(seen_filter *f)
 {
     sn_foreign *o = f->foreign;
-    if (!f->map || !o->writable || !o->dirty)
+    if (!f->map || !o->writable || (!o->dirty && !sn_excused_changed(f)))
         return SEEN_OK;
     if (o->format->sync)
         o->format->sync(o);
@@ -159,7 +168,8 @@ int sn_handle_foreign_flush(seen_filter *f)
         return sn_fail(SEEN_EIO, "cannot synchronise %s: %m",
                        f->path ? f->path : "a filter");
     o->dirty = false;
-    return SEEN_OK;
+    f->content = 0; /* other bytes now */
+    return f->excused ? sn_excused_flush(f) : SEEN_OK;
 }
 
 /* ---- keys ----------------------------------------------------------------------- */
@@ -185,15 +195,21 @@ int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len)
 {
     bool dup;
     int rc = SEEN_OK;
-    if (sn_foreign_add(f->foreign, &(seen_key){key, len}, 1, &dup, &rc) == 1)
-        return dup ? SEEN_DUP : SEEN_NEW;
-    return rc;
+    seen_key k = {key, len};
+    if (sn_foreign_add(f->foreign, &k, 1, &dup, &rc) == 0)
+        return rc;
+    if (f->excused)
+        sn_excused_added(f, &k, NULL, 1, &dup);
+    return dup ? SEEN_DUP : SEEN_NEW;
 }
 
 bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len)
 {
     bool found;
-    sn_foreign_has(f->foreign, &(seen_key){key, len}, 1, &found);
+    seen_key k = {key, len};
+    sn_foreign_has(f->foreign, &k, 1, &found);
+    if (f->excused)
+        sn_excused_sift(f, &k, NULL, 1, &found);
     return found;
 }
 
@@ -280,8 +296,17 @@ int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
     copy->capacity = o->capacity;
     copy->error = o->error;
     rc = wrap(copy, out);
-    if (rc < 0)
+    if (rc < 0) {
         sn_foreign_free(copy);
+        return rc;
+    }
+    (*out)->modified = f->modified;
+    (*out)->content = f->content;
+    rc = sn_excused_copy(*out, f);
+    if (rc < 0) {
+        seen_free(*out);
+        *out = NULL;
+    }
     return rc;
 }
 

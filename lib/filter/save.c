@@ -1,4 +1,5 @@
 /* save.c - a filter to bytes: header with checksums, then the bodies as they are. */
+#include "filter/excused.h"
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -143,9 +144,26 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
 
 /* ---- files ----------------------------------------------------------------------- */
 
+/* A file that is written from its beginning, and the checksum of its bytes. */
+typedef struct summed_file {
+    sn_replace *to;
+    XXH3_state_t sum;
+} summed_file;
+
 static int to_file(void *ctx, const void *p, size_t len)
 {
-    return sn_replace_write(ctx, p, len);
+    summed_file *s = ctx;
+    XXH3_64bits_update(&s->sum, p, len);
+    return sn_replace_write(s->to, p, len);
+}
+
+static int write_stream(const seen_filter *f, sn_replace *to, uint64_t *content)
+{
+    summed_file s = {.to = to};
+    XXH3_64bits_reset(&s.sum);
+    int rc = seen_write(f, to_file, &s);
+    *content = XXH3_64bits_digest(&s.sum);
+    return rc;
 }
 
 /* Writes the body of L behind what is written, and the sums of its pieces to SUM. What
@@ -165,8 +183,9 @@ static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
     return rc;
 }
 
-/* Bodies first, then the header with their sums, which goes to the beginning. */
-static int write_file(const seen_filter *f, sn_replace *to)
+/* Bodies first, then the header with their sums, which goes to the beginning; its own
+ * sum stands for the CONTENT of the file. */
+static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
 {
     uint64_t len = sn_header_len(f);
     uint8_t *header = sn_alloc(&f->alloc, len),
@@ -183,7 +202,8 @@ static int write_file(const seen_filter *f, sn_replace *to)
     }
     if (rc == 0) {
         fill_header(f, header);
-        sn_put64(header + SN_AT_SUM, sn_header_sum(header, len));
+        *content = sn_header_sum(header, len);
+        sn_put64(header + SN_AT_SUM, *content);
         rc = sn_replace_rewind(to);
     }
     if (rc == 0)
@@ -199,7 +219,11 @@ int seen_save(const seen_filter *f, const char *path)
     int rc = sn_replace_begin(&r, path);
     if (rc < 0)
         return rc;
-    rc = f->foreign || r.direct ? seen_write(f, to_file, &r) : write_file(f, &r);
+    uint64_t content;
+    rc = f->foreign || r.direct ? write_stream(f, &r, &content)
+                                : write_file(f, &r, &content);
+    if (rc == 0 && !r.direct)
+        rc = sn_excused_save(f, path, r.fd, content);
     if (rc == 0)
         return sn_replace_commit(&r);
     sn_replace_abort(&r);
@@ -256,5 +280,6 @@ int seen_flush(seen_filter *f)
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
         return unsynchronised(f);
     f->dirty = false;
-    return 0;
+    f->content = sum;
+    return f->excused ? sn_excused_flush(f) : 0;
 }

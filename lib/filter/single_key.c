@@ -2,6 +2,7 @@
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "filter/excused.h"
 #include <string.h>
 
 int sn_may_add(seen_filter *f)
@@ -29,7 +30,8 @@ int seen_get_hasher(const seen_filter *f, seen_hasher *out)
     return SEEN_OK;
 }
 
-int seen_add_hash(seen_filter *f, uint64_t h)
+/* Adds a hash; KEY is what it is of, NULL if nobody knows. */
+static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
 {
     bool dup;
     int rc = sn_may_add(f);
@@ -37,11 +39,18 @@ int seen_add_hash(seen_filter *f, uint64_t h)
         return rc;
     if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
         return rc;
+    if (f->excused)
+        sn_excused_added(f, key, &h, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
 
-/* As seen_has_hash; F is a native filter. */
-static inline bool has_hash(const seen_filter *f, uint64_t h)
+int seen_add_hash(seen_filter *f, uint64_t h)
+{
+    return add_hash(f, NULL, h);
+}
+
+/* What the layers of a native filter say. */
+static inline bool layers_have(const seen_filter *f, uint64_t h)
 {
     bool found = false;
     if (f->layers == 1 &&
@@ -54,7 +63,10 @@ static inline bool has_hash(const seen_filter *f, uint64_t h)
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
 {
-    return f->foreign ? sn_handle_foreign_refuse(f, "takes no hashes") : has_hash(f, h);
+    if (f->foreign)
+        return sn_handle_foreign_refuse(f, "takes no hashes");
+    bool found = layers_have(f, h);
+    return f->excused ? found && !sn_excused_has(f, NULL, 0, h) : found;
 }
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
@@ -78,14 +90,16 @@ int seen_add(seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
         return sn_handle_foreign_add_one(f, key, len);
-    return seen_add_hash(f, sn_key_hash(f, key, len));
+    return add_hash(f, &(seen_key){key, len}, sn_key_hash(f, key, len));
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)
         return sn_handle_foreign_has_one(f, key, len);
-    return has_hash(f, sn_key_hash(f, key, len));
+    uint64_t h = sn_key_hash(f, key, len);
+    bool found = layers_have(f, h);
+    return f->excused ? found && !sn_excused_has(f, key, len, h) : found;
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)
