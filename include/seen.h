@@ -830,15 +830,19 @@ typedef struct seen_tdigest_info {
     uint64_t bytes;  /* of memory */
 } seen_tdigest_info;
 
+/* With SEEN_TDIGEST_REDISBLOOM an answer is NAN where RedisBloom divides 0 by 0: in a
+ * first or last node of weight 2, which equal values and merges can make. */
+enum { SEEN_TDIGEST_REDISBLOOM = 1 };
+
 /* COMPRESSION 1 .. 357913939; 0: 100. SEEN_EINVAL, SEEN_ENOMEM. A may be NULL. */
-SEEN_API int seen_tdigest_new(uint64_t compression, const seen_allocator *a,
-                              seen_tdigest **out);
+SEEN_API int seen_tdigest_new(uint64_t compression, unsigned flags,
+                              const seen_allocator *a, seen_tdigest **out);
 SEEN_API void seen_tdigest_free(seen_tdigest *t); /* NULL is fine */
 SEEN_API int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out);
 SEEN_API void seen_tdigest_reset(seen_tdigest *t); /* forgets every value */
 
 /* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of all
- * values would exceed INT64_MAX. */
+ * values would exceed INT64_MAX; SEEN_ENOMEM. */
 SEEN_API int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight);
 /* Adds what SRC holds to DST. SRC is compressed, its answers stay. SEEN_EINVAL if both
  * are one; SEEN_ERANGE as above; SEEN_ENOMEM. */
@@ -872,7 +876,7 @@ SEEN_API const seen_tdigest_node *seen_tdigest_nodes(seen_tdigest *t, size_t *n)
  * Nodes in the wrong order are sorted. SEEN_EFORMAT names the contradiction,
  * SEEN_ENOMEM. */
 SEEN_API int seen_tdigest_make(const seen_tdigest_info *info,
-                               const seen_tdigest_node *nodes,
+                               const seen_tdigest_node *nodes, unsigned flags,
                                const seen_allocator *a, seen_tdigest **out);
 
 SEEN_API size_t seen_tdigest_write(seen_tdigest *t, void *buf, size_t size);

@@ -15,7 +15,7 @@
 #include <math.h>
 
 static const char name[] = "seenTD1\n";
-enum { W_COMPRESSION, W_MERGED, W_WEIGHT, W_COMPRESSIONS, W_MIN, W_MAX, WORDS };
+enum { W_COMPRESSION, W_MERGED, W_WEIGHT, W_COMPRESSIONS, W_MIN, W_MAX, W_FLAGS, WORDS };
 enum { USUAL = 100 };
 #define MOST 357913939u /* 6 * MOST + 10 is below 2^31 */
 
@@ -26,32 +26,39 @@ static uint64_t capacity_for(uint64_t compression)
 
 static uint64_t nodes_len(const seen_tdigest *t)
 {
-    return t->capacity * sizeof *t->nodes;
+    return t->room * sizeof *t->nodes;
 }
 
-int seen_tdigest_new(uint64_t compression, const seen_allocator *a, seen_tdigest **out)
+/* Makes room for N nodes. A large compression costs memory only when there are values to
+ * fill it. */
+static int make_room(seen_tdigest *t, uint64_t n)
+{
+    if (n && !sn_array_room(&t->alloc, &t->nodes, &t->room, n, sizeof *t->nodes))
+        return sn_fail(SEEN_ENOMEM, "no memory for %" PRIu64 " nodes", n);
+    return SEEN_OK;
+}
+
+int seen_tdigest_new(uint64_t compression, unsigned flags, const seen_allocator *a,
+                     seen_tdigest **out)
 {
     *out = NULL;
     compression = compression ? compression : USUAL;
     if (compression > MOST)
         return sn_fail(SEEN_EINVAL, "compression %" PRIu64 " is above %u", compression,
                        MOST);
+    if (flags & ~(unsigned)SEEN_TDIGEST_REDISBLOOM)
+        return sn_fail(SEEN_EINVAL, "flags 0x%x are not known", flags);
     int rc = sn_check_allocator(a);
     if (rc < 0)
         return rc;
     seen_allocator alloc = sn_allocator(a);
     seen_tdigest *t = sn_alloc(&alloc, sizeof *t);
-    if (t) {
-        *t = (seen_tdigest){.alloc = alloc,
-                            .compression = compression,
-                            .capacity = capacity_for(compression)};
-        t->nodes = sn_body_alloc(&alloc, nodes_len(t));
-    }
-    if (!t || !t->nodes) {
-        sn_free(&alloc, t, sizeof *t);
-        return sn_fail(SEEN_ENOMEM, "no memory for %" PRIu64 " nodes",
-                       capacity_for(compression));
-    }
+    if (!t)
+        return sn_fail(SEEN_ENOMEM, "no memory for a sketch");
+    *t = (seen_tdigest){.alloc = alloc,
+                        .flags = flags,
+                        .compression = compression,
+                        .capacity = capacity_for(compression)};
     seen_tdigest_reset(t);
     *out = t;
     return SEEN_OK;
@@ -68,11 +75,18 @@ void seen_tdigest_free(seen_tdigest *t)
 
 int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out)
 {
-    int rc = seen_tdigest_new(t->compression, &t->alloc, out);
+    seen_tdigest *c;
+    uint64_t n = t->merged + t->unmerged;
+    *out = NULL;
+    int rc = seen_tdigest_new(t->compression, t->flags, &t->alloc, &c);
     if (rc < 0)
         return rc;
-    seen_tdigest *c = *out;
-    memcpy(c->nodes, t->nodes, (t->merged + t->unmerged) * sizeof *t->nodes);
+    if ((rc = make_room(c, n)) < 0) {
+        seen_tdigest_free(c);
+        return rc;
+    }
+    if (n)
+        memcpy(c->nodes, t->nodes, n * sizeof *t->nodes);
     c->merged = t->merged;
     c->unmerged = t->unmerged;
     c->merged_weight = t->merged_weight;
@@ -80,6 +94,7 @@ int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out)
     c->compressions = t->compressions;
     c->min = t->min;
     c->max = t->max;
+    *out = c;
     return SEEN_OK;
 }
 
@@ -204,6 +219,9 @@ int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight)
         seen_tdigest_compress(t);
     if (t->merged + t->unmerged >= t->capacity) /* the rule for merging forbids this */
         return sn_fail(SEEN_ERANGE, "no node of the t-digest could be merged");
+    int rc = make_room(t, t->merged + t->unmerged + 1);
+    if (rc < 0)
+        return rc;
     if (value < t->min)
         t->min = value;
     if (value > t->max)
@@ -223,25 +241,21 @@ int seen_tdigest_merge(seen_tdigest *dst, seen_tdigest *src)
         return sn_fail(SEEN_ERANGE, "the weights add up to more than 2^63");
     seen_tdigest_compress(dst);
     seen_tdigest_compress(src);
-    seen_tdigest was = *dst;
-    uint64_t kept = dst->merged * sizeof *dst->nodes;
-    was.nodes = sn_body_alloc(&dst->alloc, kept);
-    if (!was.nodes)
-        return sn_fail(SEEN_ENOMEM, "no memory for %" PRIu64 " nodes", dst->merged);
-    memcpy(was.nodes, dst->nodes, kept);
-    int rc = SEEN_OK;
+    seen_tdigest *was;
+    int rc = seen_tdigest_copy(dst, &was);
+    if (rc < 0)
+        return rc;
     for (uint64_t i = 0; rc == SEEN_OK && i < src->merged; i++)
         rc = seen_tdigest_add(dst, src->nodes[i].mean, src->nodes[i].weight);
     if (rc == SEEN_OK) {
         dst->min = fmin(dst->min, src->min);
         dst->max = fmax(dst->max, src->max);
     } else { /* as it was before the first node */
-        seen_tdigest_node *nodes = dst->nodes;
-        memcpy(nodes, was.nodes, kept);
-        *dst = was;
-        dst->nodes = nodes;
+        seen_tdigest failed = *dst;
+        *dst = *was;
+        *was = failed;
     }
-    sn_body_free(&dst->alloc, was.nodes, kept);
+    seen_tdigest_free(was);
     return rc;
 }
 
@@ -297,17 +311,22 @@ static const char *contradiction(const seen_tdigest_info *i,
 }
 
 int seen_tdigest_make(const seen_tdigest_info *info, const seen_tdigest_node *nodes,
-                      const seen_allocator *a, seen_tdigest **out)
+                      unsigned flags, const seen_allocator *a, seen_tdigest **out)
 {
     int64_t sum;
     *out = NULL;
     const char *wrong = contradiction(info, nodes, &sum);
     if (wrong)
         return sn_fail(SEEN_EFORMAT, "%s", wrong);
-    int rc = seen_tdigest_new(info->compression, a, out);
+    seen_tdigest *t;
+    int rc = seen_tdigest_new(info->compression, flags, a, &t);
     if (rc < 0)
         return rc;
-    seen_tdigest *t = *out;
+    if ((rc = make_room(t, info->merged)) < 0) {
+        seen_tdigest_free(t);
+        return rc;
+    }
+    *out = t;
     t->merged = info->merged;
     t->merged_weight = sum;
     t->compressions = info->compressions;
@@ -334,6 +353,7 @@ size_t seen_tdigest_write(seen_tdigest *t, void *buf, size_t size)
                              (uint64_t)t->compressions};
     memcpy(&words[W_MIN], &t->min, 8);
     memcpy(&words[W_MAX], &t->max, 8);
+    words[W_FLAGS] = t->flags;
     uint8_t *p = sn_sketch_begin(buf, len, name, words, WORDS);
     for (uint64_t i = 0; i < t->merged; i++, p += 16) {
         sn_put_double(p, t->nodes[i].mean);
@@ -359,11 +379,11 @@ int seen_tdigest_read(const void *bytes, size_t len, uint64_t max_bytes,
                            .compressions = (int64_t)w[W_COMPRESSIONS]};
     memcpy(&i.min, &w[W_MIN], 8);
     memcpy(&i.max, &w[W_MAX], 8);
-    if (!i.compression || i.compression > MOST || left % 16 || left / 16 != i.merged)
+    if (!i.compression || i.compression > MOST || left % 16 || left / 16 != i.merged ||
+        w[W_FLAGS] > SEEN_TDIGEST_REDISBLOOM)
         return sn_fail(SEEN_EFORMAT, "%" PRIu64 " nodes in %zu bytes", i.merged, left);
     i.capacity = capacity_for(i.compression);
-    /* An empty digest may be large all the same: the limit is there for that. */
-    rc = sn_sketch_fits(sizeof **out + i.capacity * sizeof(seen_tdigest_node), max_bytes);
+    rc = sn_sketch_fits(sizeof **out + left, max_bytes);
     if (rc < 0)
         return rc;
     seen_allocator alloc = sn_allocator(a);
@@ -373,7 +393,7 @@ int seen_tdigest_read(const void *bytes, size_t len, uint64_t max_bytes,
     for (uint64_t k = 0; k < i.merged; k++)
         nodes[k] = (seen_tdigest_node){sn_le_double(body + 16 * k),
                                        (int64_t)sn_le64(body + 16 * k + 8)};
-    rc = seen_tdigest_make(&i, nodes, &alloc, out);
+    rc = seen_tdigest_make(&i, nodes, (unsigned)w[W_FLAGS], &alloc, out);
     sn_body_free(&alloc, nodes, left);
     return rc;
 }

@@ -5,12 +5,14 @@
 
 struct seen_tdigest {
     seen_allocator alloc;
+    unsigned flags; /* SEEN_TDIGEST_... */
     uint64_t compression, capacity;
-    uint64_t merged, unmerged;    /* nodes; the merged ones come first, sorted */
+    uint64_t merged, unmerged; /* nodes; the merged ones come first, sorted */
     int64_t merged_weight, unmerged_weight;
     int64_t compressions;
     double min, max;
-    seen_tdigest_node *nodes; /* room for `capacity` of them */
+    uint64_t room; /* grows with the nodes, to capacity */
+    seen_tdigest_node *nodes;
 };
 
 #endif

@@ -22,34 +22,36 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Values may be so far apart that a difference or a product has no number, and a node
- * that was loaded may have a weight that makes a divisor 0. These three compute as
- * RedisBloom does where the result is a number, and otherwise in a safer order. */
+/* Values may be so far apart that a difference or a product has no number. These three
+ * compute as RedisBloom does where there is one, and otherwise in a safer order. */
 
-/* The mean of X <= Y with weights, between both. */
+/* The mean of X and Y with weights, between both. */
 static double weighted(double x, double wx, double y, double wy)
 {
     double mean = (x * wx + y * wy) / (wx + wy);
-    if (!isfinite(mean))
+    if (isinf(x * wx) || isinf(y * wy))
         mean = x * (wx / (wx + wy)) + y * (wy / (wx + wy));
-    return isnan(mean) ? x : x <= y ? clamp(mean, x, y) : clamp(mean, y, x);
+    return x <= y ? clamp(mean, x, y) : clamp(mean, y, x);
 }
 
-/* The value SHARE of the way from X to Y. */
-static double on_the_way(double x, double share, double y)
+/* The value DONE / ALL of the way from the end X to the mean Y. In a node of weight 2
+ * there is no way: the end itself. */
+static double on_the_way(const seen_tdigest *t, double x, double done, double all,
+                         double y)
 {
-    double v = x + share * (y - x);
-    if (isfinite(v))
-        return v;
-    share = share >= 0 && share <= 1 ? share : share > 1;
-    return x * (1 - share) + y * share;
+    if (all == 0 && !(t->flags & SEEN_TDIGEST_REDISBLOOM))
+        return x;
+    double share = done / all;
+    return isfinite(y - x) ? x + share * (y - x) : x * (1 - share) + y * share;
 }
 
-/* Which share of the way from X to Y, STEP long, V has gone. */
+/* STEP times the share of the way from X to Y that V has gone. */
 static double way_gone(double x, double v, double y, double step)
 {
-    double gone = step * (v - x) / (y - x);
-    return isfinite(gone) ? gone : step * ((v / 2 - x / 2) / (y / 2 - x / 2));
+    double gone = step * (v - x);
+    return isfinite(gone) && isfinite(y - x)
+               ? gone / (y - x)
+               : step * ((v / 2 - x / 2) / (y / 2 - x / 2));
 }
 
 /* The value with X of the weight below it; two nodes at least. A walk may go on to a
@@ -60,11 +62,11 @@ static double value_at(const seen_tdigest *t, double x, walk *at)
     double all = (double)t->merged_weight, first = (double)v->weight;
     double end = (double)last->weight;
     if (first > 1 && x < first / 2)
-        return on_the_way(t->min, (x - 1) / (first / 2 - 1), v->mean);
+        return on_the_way(t, t->min, x - 1, first / 2 - 1, v->mean);
     if (x > all - 1)
         return t->max;
     if (end > 1 && all - x <= end / 2)
-        return on_the_way(t->max, (all - x - 1) / (end / 2 - 1), last->mean);
+        return on_the_way(t, t->max, all - x - 1, end / 2 - 1, last->mean);
     for (; at->i + 1 < t->merged; at->i++) {
         const seen_tdigest_node *a = v + at->i, *b = a + 1;
         double step = ((double)a->weight + (double)b->weight) / 2;

@@ -4,6 +4,7 @@
  * +@write pass over the commands of modules whatever category they are in: there an ACL
  * names each command, as docs/redis.md shows. */
 #include "acl_categories.h"
+#include "settings.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -36,4 +37,16 @@ void acl_categories_set(rm_cmd *cmd, const char *name, const char *flags)
     snprintf(all, sizeof all, "%s %s %s", own, strstr(flags, "write") ? "write" : "read",
              strstr(flags, "fast") ? "fast" : "slow");
     RM_SetCommandACLCategories(cmd, *own ? all : all + 1);
+}
+
+rm_user *acl_user(rm_ctx *ctx)
+{
+    if (!RM_GetCurrentUserName || !RM_GetModuleUserFromUserName || !RM_FreeModuleUser ||
+        !RM_ACLCheckKeyPermissions || is_replayed(ctx))
+        return NULL;
+    rm_str *name = RM_GetCurrentUserName(ctx);
+    rm_user *u = name ? RM_GetModuleUserFromUserName(name) : NULL;
+    if (name)
+        RM_FreeString(ctx, name);
+    return u;
 }

@@ -1,4 +1,5 @@
-/* acl_categories.h - the ACL categories of our commands: +@read, +@write, +@bloom. */
+/* acl_categories.h - the ACL categories of our commands (+@read, +@write, +@bloom), and
+ * who gave a command. */
 #ifndef SEEN_REDIS_ACL_CATEGORIES_H
 #define SEEN_REDIS_ACL_CATEGORIES_H
 #include "module_api.h"
@@ -9,5 +10,9 @@ void acl_categories_register(rm_ctx *ctx);
 
 /* Puts command NAME, which is registered with FLAGS, into its categories. */
 void acl_categories_set(rm_cmd *cmd, const char *name, const char *flags);
+
+/* The user who gave the command, for RM_ACLCheckKeyPermissions; the caller gives it to
+ * RM_FreeModuleUser. NULL: the command is replayed, or there are no users. */
+rm_user *acl_user(rm_ctx *ctx);
 
 #endif

@@ -1,5 +1,6 @@
 /* bf_pieces.c - a filter over several keys of one slot. */
 #include "bf_pieces.h"
+#include "acl_categories.h"
 #include "settings.h"
 #include "error_texts.h"
 #include <endian.h>
@@ -41,25 +42,11 @@ static bloom *piece_in(const value_key *k, const bf_pieces *p)
     return b && b->owner == p->id ? b : NULL;
 }
 
-/* The user who gave the command. NULL: the command is replayed, or there are no users.
- */
-static rm_user *user_of(rm_ctx *ctx)
-{
-    if (!RM_GetCurrentUserName || !RM_GetModuleUserFromUserName || !RM_FreeModuleUser ||
-        !RM_ACLCheckKeyPermissions || is_replayed(ctx))
-        return NULL;
-    rm_str *name = RM_GetCurrentUserName(ctx);
-    rm_user *u = name ? RM_GetModuleUserFromUserName(name) : NULL;
-    if (name)
-        RM_FreeString(ctx, name);
-    return u;
-}
-
 /* Whether the user may touch pieces FROM .. TO of P as FLAGS says: RM_SPEC_... */
 static bool may_touch(rm_ctx *ctx, const bf_pieces *p, uint32_t from, uint32_t to,
                       int flags)
 {
-    rm_user *u = user_of(ctx);
+    rm_user *u = acl_user(ctx);
     bool may = true;
     for (uint32_t i = from; u && i < to && may; i++) {
         rm_str *name = piece_name(ctx, p, i);

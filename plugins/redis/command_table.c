@@ -96,6 +96,53 @@ static const rm_arg a_cf_insert[] = {
     ITEMS_BLOCK, END,
 };
 
+/* CMS, TOPK and TDIGEST */
+#define REAL(n) {.name = n, .type = RM_ARG_DOUBLE}
+#define REALS(n) {.name = n, .type = RM_ARG_DOUBLE, .flags = RM_ARG_MULTIPLE}
+#define DESTINATION {.name = "destination", .type = RM_ARG_KEY}
+
+static const rm_arg a_cms_dim[] = {KEY, NUMBER("width"), NUMBER("depth"), END};
+static const rm_arg a_cms_prob[] = {KEY, REAL("error"), REAL("probability"), END};
+static const rm_arg pair_block[] = {ITEM, NUMBER("increment"), END};
+static const rm_arg a_pairs[] = {
+    KEY,
+    {.name = "items", .type = RM_ARG_BLOCK, .flags = RM_ARG_MULTIPLE,
+     .subargs = pair_block},
+    END,
+};
+static const rm_arg weight_block[] = {
+    {.name = "weight", .type = RM_ARG_INTEGER, .flags = RM_ARG_MULTIPLE}, END};
+static const rm_arg a_cms_merge[] = {
+    DESTINATION, NUMBER("numkeys"),
+    /* No key to the server: see may_read() in cms_commands.c. */
+    {.name = "source", .type = RM_ARG_STRING, .flags = RM_ARG_MULTIPLE},
+    {.name = "weights", .type = RM_ARG_BLOCK, .token = "WEIGHTS",
+     .flags = RM_ARG_OPTIONAL, .subargs = weight_block},
+    END,
+};
+static const rm_arg shape_block[] = {NUMBER("width"), NUMBER("depth"), REAL("decay"), END};
+static const rm_arg a_topk_reserve[] = {
+    KEY, NUMBER("topk"),
+    {.name = "params", .type = RM_ARG_BLOCK, .flags = RM_ARG_OPTIONAL,
+     .subargs = shape_block},
+    END,
+};
+static const rm_arg a_topk_list[] = {KEY, WORD("withcount", "WITHCOUNT"), END};
+static const rm_arg a_td_create[] = {
+    KEY, OPTION("compression", "COMPRESSION", RM_ARG_INTEGER), END};
+static const rm_arg a_td_merge[] = {
+    DESTINATION, NUMBER("numkeys"),
+    {.name = "source", .type = RM_ARG_KEY, .key_spec = 1, .flags = RM_ARG_MULTIPLE},
+    OPTION("compression", "COMPRESSION", RM_ARG_INTEGER),
+    WORD("override", "OVERRIDE"), END,
+};
+static const rm_arg a_td_values[] = {KEY, REALS("value"), END};
+static const rm_arg a_td_quantiles[] = {KEY, REALS("quantile"), END};
+static const rm_arg a_td_ranks[] = {
+    KEY, {.name = "rank", .type = RM_ARG_INTEGER, .flags = RM_ARG_MULTIPLE}, END};
+static const rm_arg a_td_cuts[] = {KEY, REAL("low_cut_percentile"),
+                                   REAL("high_cut_percentile"), END};
+
 static const rm_key_spec reads[] = {
     {.flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 1, .find = 2, .keystep = 1},
     {0},
@@ -127,6 +174,15 @@ static const rm_key_spec merges[] = {
     {0},
 };
 
+/* A destination, the number of sources, the sources. */
+static const rm_key_spec counted[] = {
+    {.flags = RM_SPEC_RW | RM_SPEC_INSERT, .begin = 2, .pos = 1,
+     .find = 2, .keystep = 1},
+    {.flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 2, .find = RM_FIND_KEYNUM,
+     .lastkey = 0, .keystep = 1, .limit = 1},
+    {0},
+};
+
 #define READ "readonly fast"
 #define READ_SLOW "readonly"
 #define WRITE "write deny-oom fast"
@@ -139,6 +195,7 @@ static const struct row {
     int arity;
     const rm_arg *args;
     const char *since, *complexity, *summary;
+    const rm_key_spec *keys; /* NULL: the first argument alone */
 } rows[] = {
     {"BF.RESERVE", bf_reserve, WRITE_SLOW, -4, a_bf_reserve, "0.1.0", "O(1)",
      "Creates an empty Bloom filter of a given capacity and error rate"},
@@ -200,6 +257,61 @@ static const struct row {
      "Takes a piece that CF.SCANDUMP sent"},
     {"CF.DEBUG", cf_debug, READ, 2, a_key, "0.1.0", "O(filters)",
      "Describes a cuckoo filter in one line"},
+    {"CMS.INITBYDIM", cms_initbydim, WRITE_SLOW, 4, a_cms_dim, "2.0.0", "O(1)",
+     "Creates a count-min sketch of a given width and depth"},
+    {"CMS.INITBYPROB", cms_initbyprob, WRITE_SLOW, 4, a_cms_prob, "2.0.0", "O(1)",
+     "Creates a count-min sketch for a given error and its probability"},
+    {"CMS.INCRBY", cms_incrby, WRITE_SLOW, -4, a_pairs, "2.0.0", "O(items * depth)",
+     "Raises the counts of items and answers with the new ones"},
+    {"CMS.QUERY", cms_query, READ_SLOW, -3, a_items, "2.0.0", "O(items * depth)",
+     "Tells how often each item was counted, or a little more"},
+    {"CMS.MERGE", cms_merge, WRITE_SLOW, -4, a_cms_merge, "2.0.0", "O(cells * sources)",
+     "Makes a sketch the weighted sum of others"},
+    {"CMS.INFO", cms_info, READ_SLOW, 2, a_key, "2.0.0", "O(1)",
+     "Tells width, depth and the sum of all counts"},
+    {"TOPK.RESERVE", topk_reserve, WRITE_SLOW, -3, a_topk_reserve, "2.0.0",
+     "O(k + width * depth)", "Creates a list of the k most frequent items"},
+    {"TOPK.ADD", topk_add, WRITE_SLOW, -3, a_items, "2.0.0", "O(items * (depth + log k))",
+     "Counts items and answers with those that left the list for them"},
+    {"TOPK.INCRBY", topk_incrby, WRITE_SLOW, -4, a_pairs, "2.0.0",
+     "O(items * (depth * count + log k))",
+     "Raises the counts of items and answers with those that left the list for them"},
+    {"TOPK.QUERY", topk_query, READ_SLOW, -3, a_items, "2.0.0", "O(items)",
+     "Tells for each item whether it is in the list"},
+    {"TOPK.COUNT", topk_count, READ_SLOW, -3, a_items, "2.0.0", "O(items * depth)",
+     "Tells the count of each item, as the buckets know it"},
+    {"TOPK.LIST", topk_list, READ_SLOW, -2, a_topk_list, "2.0.0", "O(k * log k)",
+     "Sends the list, most frequent items first"},
+    {"TOPK.INFO", topk_info, READ_SLOW, 2, a_key, "2.0.0", "O(1)",
+     "Tells k, width, depth and decay of a list"},
+    {"TDIGEST.CREATE", tdigest_create, WRITE_SLOW, -2, a_td_create, "2.4.0", "O(1)",
+     "Creates an empty t-digest"},
+    {"TDIGEST.RESET", tdigest_reset, WRITE_SLOW, 2, a_key, "2.4.0", "O(1)",
+     "Empties a t-digest"},
+    {"TDIGEST.ADD", tdigest_add, WRITE_SLOW, -3, a_td_values, "2.4.0", "O(values)",
+     "Adds values to a t-digest"},
+    {"TDIGEST.MERGE", tdigest_merge, WRITE_SLOW, -4, a_td_merge, "2.4.0",
+     "O(nodes of all digests)", "Merges t-digests into one", counted},
+    {"TDIGEST.MIN", tdigest_min, READ_SLOW, 2, a_key, "2.4.0", "O(1)",
+     "Tells the smallest value"},
+    {"TDIGEST.MAX", tdigest_max, READ_SLOW, 2, a_key, "2.4.0", "O(1)",
+     "Tells the largest value"},
+    {"TDIGEST.QUANTILE", tdigest_quantile, READ_SLOW, -3, a_td_quantiles, "2.4.0",
+     "O(nodes)", "Tells the value below which a share of all values lies"},
+    {"TDIGEST.CDF", tdigest_cdf, READ_SLOW, -3, a_td_values, "2.4.0", "O(values * nodes)",
+     "Tells the share of values below each value"},
+    {"TDIGEST.RANK", tdigest_rank, READ_SLOW, -3, a_td_values, "2.4.0",
+     "O(values * nodes)", "Tells how many values are smaller"},
+    {"TDIGEST.REVRANK", tdigest_revrank, READ_SLOW, -3, a_td_values, "2.4.0",
+     "O(values * nodes)", "Tells how many values are larger"},
+    {"TDIGEST.BYRANK", tdigest_byrank, READ_SLOW, -3, a_td_ranks, "2.4.0",
+     "O(ranks * nodes)", "Tells the value at a rank, counted from the smallest"},
+    {"TDIGEST.BYREVRANK", tdigest_byrevrank, READ_SLOW, -3, a_td_ranks, "2.4.0",
+     "O(ranks * nodes)", "Tells the value at a rank, counted from the largest"},
+    {"TDIGEST.TRIMMED_MEAN", tdigest_trimmed_mean, READ_SLOW, 4, a_td_cuts, "2.4.0",
+     "O(nodes)", "Tells the mean of the values between two quantiles"},
+    {"TDIGEST.INFO", tdigest_info, READ_SLOW, 2, a_key, "2.4.0", "O(1)",
+     "Describes a t-digest"},
 };
 
 static bool is(const char *x, const char *y) { return !strcmp(x, y); }
@@ -207,6 +319,8 @@ static bool is(const char *x, const char *y) { return !strcmp(x, y); }
 static const rm_key_spec *key_specs_of(const struct row *r)
 {
     bool write = !strncmp(r->flags, "write", 5);
+    if (r->keys)
+        return r->keys;
     if (is(r->name, "BF.MERGE"))
         return merges;
     if (!strncmp(r->name, "BF.", 3))

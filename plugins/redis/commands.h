@@ -1,4 +1,4 @@
-/* commands.h - the BF.* and CF.* commands, for the table in command_table.c. */
+/* commands.h - every command of the module, for the table in command_table.c. */
 #ifndef SEEN_REDIS_COMMANDS_H
 #define SEEN_REDIS_COMMANDS_H
 #include "module_api.h"
@@ -10,5 +10,14 @@ rm_command bf_merge, bf_rotate, bf_drop;
 rm_command cf_reserve, cf_add, cf_addnx, cf_insert, cf_insertnx, cf_exists, cf_mexists;
 rm_command cf_count, cf_del, cf_compact, cf_info, cf_scandump, cf_loadchunk;
 rm_command cf_debug;
+
+rm_command cms_initbydim, cms_initbyprob, cms_incrby, cms_query, cms_merge, cms_info;
+
+rm_command topk_reserve, topk_add, topk_incrby, topk_query, topk_count, topk_list;
+rm_command topk_info;
+
+rm_command tdigest_create, tdigest_reset, tdigest_add, tdigest_merge, tdigest_min;
+rm_command tdigest_max, tdigest_quantile, tdigest_cdf, tdigest_rank, tdigest_revrank;
+rm_command tdigest_byrank, tdigest_byrevrank, tdigest_trimmed_mean, tdigest_info;
 
 #endif

@@ -5,6 +5,7 @@
 #define SAY_WRONGTYPE                                                                  \
     "WRONGTYPE Operation against a key holding the wrong kind of value"
 #define SAY_NOT_FOUND "ERR not found"
+#define SAY_NOPERM "NOPERM No permissions to access a key"
 #define SAY_EXISTS "ERR item exists"
 
 /* BF.RESERVE */
@@ -86,5 +87,66 @@
 #define SAY_CF_HEADER "Invalid header"
 #define SAY_CF_CREATE "Couldn't create filter!"
 #define SAY_CF_CHUNK "Couldn't load chunk!"
+
+/* CMS.* */
+#define SAY_CMS_EXISTS "CMS: key already exists"
+#define SAY_CMS_MISSING "CMS: key does not exist"
+#define SAY_CMS_WIDTH "CMS: invalid width"
+#define SAY_CMS_DEPTH "CMS: invalid depth"
+#define SAY_CMS_ERROR "CMS: invalid overestimation value"
+#define SAY_CMS_PROB "CMS: invalid prob value"
+#define SAY_CMS_INIT "CMS: invalid init arguments"
+#define SAY_CMS_NO_MEMORY "CMS: Insufficient memory to create the key"
+#define SAY_CMS_NUMBER "CMS: Cannot parse number"
+#define SAY_CMS_NEGATIVE "CMS: Number cannot be negative"
+#define SAY_CMS_OVERFLOW "CMS: INCRBY overflow"
+#define SAY_CMS_NUMKEYS "CMS: invalid numkeys"
+#define SAY_CMS_NO_KEYS "CMS: Number of keys must be positive"
+#define SAY_CMS_KEYS "CMS: wrong number of keys"
+#define SAY_CMS_KEYS_WEIGHTS "CMS: wrong number of keys/weights"
+#define SAY_CMS_WEIGHT "CMS: invalid weight value"
+#define SAY_CMS_DIFFER "CMS: width/depth is not equal"
+#define SAY_CMS_MERGE_OVERFLOW "CMS: MERGE overflow"
+
+/* TOPK.* */
+#define SAY_TOPK_EXISTS "TopK: key already exists"
+#define SAY_TOPK_MISSING "TopK: key does not exist"
+#define SAY_TOPK_K "TopK: invalid k"
+#define SAY_TOPK_WIDTH "TopK: invalid width"
+#define SAY_TOPK_DEPTH "TopK: invalid depth"
+#define SAY_TOPK_DECAY "TopK: invalid decay value. must be '<= 1' & '> 0'"
+#define SAY_TOPK_NO_MEMORY "ERR Insufficient memory to create topk data structure"
+#define SAY_TOPK_INCREMENT                                                             \
+    "TopK: increment must be an integer greater or equal to 0"                         \
+    "                            and smaller or equal to 100,000"
+#define SAY_TOPK_WITHCOUNT "WITHCOUNT keyword expected"
+
+/* TDIGEST.* */
+#define SAY_TD "ERR T-Digest: "
+#define SAY_TD_EXISTS SAY_TD "key already exists"
+#define SAY_TD_MISSING SAY_TD "key does not exist"
+#define SAY_TD_KEYWORD SAY_TD "wrong keyword"
+#define SAY_TD_PARSE_COMPRESSION SAY_TD "error parsing compression parameter"
+#define SAY_TD_COMPRESSION                                                             \
+    SAY_TD "compression parameter needs to be a positive integer"
+#define SAY_TD_NO_MEMORY SAY_TD "allocation failed"
+#define SAY_TD_PARSE_VALUE SAY_TD "error parsing val parameter"
+#define SAY_TD_FINITE SAY_TD "val parameter needs to be a finite number"
+#define SAY_TD_OVERFLOW SAY_TD "overflow detected"
+#define SAY_TD_PARSE_QUANTILE SAY_TD "error parsing quantile"
+#define SAY_TD_QUANTILE SAY_TD "quantile should be in [0,1]"
+#define SAY_TD_PARSE_CDF SAY_TD "error parsing cdf"
+#define SAY_TD_PARSE_RANKED SAY_TD "error parsing value"
+#define SAY_TD_PARSE_RANK SAY_TD "error parsing rank"
+#define SAY_TD_RANK SAY_TD "rank needs to be non negative"
+#define SAY_TD_PARSE_LOW SAY_TD "error parsing low_cut_percentile"
+#define SAY_TD_PARSE_HIGH SAY_TD "error parsing high_cut_percentile"
+#define SAY_TD_CUTS                                                                    \
+    SAY_TD "low_cut_percentile and high_cut_percentile should be in [0,1]"
+#define SAY_TD_CUT_ORDER                                                               \
+    SAY_TD "low_cut_percentile should be lower than high_cut_percentile"
+#define SAY_TD_PARSE_NUMKEYS SAY_TD "error parsing numkeys"
+#define SAY_TD_NUMKEYS SAY_TD "numkeys needs to be a positive integer"
+#define SAY_TD_MERGE_NO_MEMORY SAY_TD "allocation of destination digest failed"
 
 #endif

@@ -7,13 +7,15 @@
 #include "cf_value.h"
 #include "command_table.h"
 #include "settings.h"
+#include "sketch_types.h"
 #include <stdio.h>
 
 #define MODULE_VERSION                                                                 \
     (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
 
 /* Everything that keys can hold. */
-static value_family *const families[] = {&bloom_family, &cuckoo_family};
+static value_family *const families[] = {&bloom_family, &cuckoo_family, &cms_family,
+                                       &topk_family, &tdigest_family};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static void info(rm_info *i, int for_crash_report)

@@ -73,12 +73,14 @@ typedef struct rm_key_spec {
     uint64_t flags;
     int begin, pad0; /* 2: at an index */
     int pos, pad1[3];
-    int find; /* 2: a range */
+    int find; /* 2: a range; RM_FIND_KEYNUM: lastkey is where the number of keys stands,
+               * keystep where the first key, limit the step */
     int lastkey, keystep, limit;
 } rm_key_spec;
 
 enum { RM_SPEC_RO = 1, RM_SPEC_RW = 2, RM_SPEC_ACCESS = 16, RM_SPEC_UPDATE = 32 };
 enum { RM_SPEC_INSERT = 64, RM_SPEC_DELETE = 128 };
+enum { RM_FIND_KEYNUM = 3 };
 
 typedef struct rm_info_version {
     int version;

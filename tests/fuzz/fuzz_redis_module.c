@@ -1,4 +1,4 @@
-/* fuzz_redis_module.c - any bytes as a BF or CF value of the module: through the RDB loaders
+/* fuzz_redis_module.c - any bytes as a value of the module: through the RDB loaders
  * and through LOADCHUNK's, in both layouts. What is accepted must bear every use.
  *
  * The server is played by a few functions below: loads read from the input, and memory
@@ -7,6 +7,7 @@
 #include "plugins/redis/bloom_bytes.h"
 #include "plugins/redis/cf_value.h"
 #include "plugins/redis/server_memory.h"
+#include "plugins/redis/sketch_types.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,9 +105,10 @@ static int flags(rm_ctx *ctx)
 }
 
 /* By name, so that the first byte of an input means the same for ever. */
-enum { BF_FAST, BF_COMPAT, CF_FAST, CF_COMPAT, BF_PARTS, TYPES };
+enum { BF_FAST, BF_COMPAT, CF_FAST, CF_COMPAT, BF_PARTS, CMS, TOPK, TDIGEST, TYPES };
 static const char *const type_name[TYPES] = {"seenbloom", "MBbloom--", "seencucko",
-                                             "MBbloomCF", "seenparts"};
+                                             "MBbloomCF", "seenparts", "CMSk-TYPE",
+                                             "TopK-TYPE", "TDIS-TYPE"};
 static rm_methods type[TYPES];
 static bool started;
 
@@ -147,6 +149,9 @@ static void start(void)
     RM_CreateDataType = create;
     value_family_register(NULL, &bloom_family);
     value_family_register(NULL, &cuckoo_family);
+    value_family_register(NULL, &cms_family);
+    value_family_register(NULL, &topk_family);
+    value_family_register(NULL, &tdigest_family);
 }
 
 static uint64_t most(void *ctx)
@@ -198,14 +203,39 @@ static void use_cf(cf v)
     cf_get_facts(v);
 }
 
+static void use_sketch(int which, void *body)
+{
+    static const double q[] = {0, 0.5, 1};
+    const uint32_t *places;
+    double out[3];
+    seen_key expelled;
+    if (which == CMS) {
+        seen_cms_add(body, "a", 1, 5);
+        seen_cms_count(body, "b", 1);
+    } else if (which == TOPK) {
+        for (uint32_t i = 0; i < 20; i++)
+            seen_hk_add(body, &i, i % 4, i, &expelled);
+        seen_hk_list(body, &places);
+        seen_hk_count(body, "a", 1);
+    } else {
+        seen_tdigest_quantiles(body, q, 3, out);
+        for (int i = 0; i < 20; i++)
+            seen_tdigest_add(body, i, 1);
+        seen_tdigest_rank(body, 3);
+        seen_tdigest_trimmed_mean(body, 0.1, 0.9);
+    }
+}
+
 static void rdb(int which, rm_io *io)
 {
-    void *v =
-        type[which].rdb_load(io, which == BF_COMPAT || which == CF_COMPAT ? 4 : 1);
+    static const int version[TYPES] = {1, 4, 1, 4, 1, 0, 0, 0};
+    void *v = type[which].rdb_load(io, version[which]);
     if (!v)
         return;
     value_key k = {.value = v};
-    if (which <= BF_COMPAT)
+    if (which >= CMS)
+        use_sketch(which, k.value->body);
+    else if (which <= BF_COMPAT)
         use_bf(bf_of(&k));
     else if (which <= CF_COMPAT)
         use_cf(cf_of(&k));
@@ -267,7 +297,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size)
         return 0;
     rm_io io = {data + 1, data + size, 0};
-    if (data[0] & 8)
+    if (data[0] & 16)
+        rdb(CMS + data[0] % 3, &io);
+    else if (data[0] & 8)
         rdb(BF_PARTS, &io);
     else if (data[0] & 4)
         chunks(data[0] & 3, &io);

@@ -4,6 +4,7 @@ lives, and what it accepts can be asked, added to and dumped."""
 import random
 import struct
 from redis_servers import *
+from sketch_keys import fill
 
 random.seed(20)
 ROUNDS = int(os.environ.get("SEEN_HOSTILE_ROUNDS", "1500"))
@@ -39,7 +40,10 @@ for layout in ("fast", "compat"):
 c("CONFIG", "SET", "bf.layout", "fast")
 c("BF.RESERVE", "bf:window", "0.01", 40, "WINDOW", 3600)
 c("BF.MADD", "bf:window", *range(60))
-keys = sorted(c("KEYS", "*"))  # the server has no order of its own
+filters = sorted(c("KEYS", "*"))  # the server has no order of its own
+fill(c, 300)
+c("DEL", "cms:dim", "cms:prob", "topk:wide", "tdigest:fine")  # small ones get all damage
+keys = sorted(c("KEYS", "*"))
 dumps = {k: c("DUMP", k) for k in keys}
 assert signed(dumps[keys[0]][:-8]) == dumps[keys[0]], "the checksum is understood"
 
@@ -66,16 +70,36 @@ def mutate(b):
     return bytes(b)
 
 
-def use_all(k, word):
-    """Whatever was accepted must bear every command."""
-    n = 0
-    for cmd in ([word + ".EXISTS", k, 7], [word + ".ADD", k, 8], [word + ".INFO", k],
-                [word + ".DEBUG", k], ["DUMP", k], ["DEBUG", "DIGEST-VALUE", k],
-                ["CF.DEL", k, 5], ["CF.COMPACT", k], ["BF.MERGE", "m", k],
-                [word + ".SCANDUMP", k, 1], ["COPY", k, "copy"], ["UNLINK", k, "m", "copy"]):
+def family(k):
+    return k.split(b":")[0].decode().upper()
+
+
+SKETCHES = {
+    "CMS": (["CMS.INCRBY", "x", "a", 7, "b", 2**40], ["CMS.QUERY", "x", "a", ""],
+            ["CMS.MERGE", "x", 2, "x", "x", "WEIGHTS", 3, -1], ["CMS.INFO", "x"]),
+    "TOPK": (["TOPK.ADD", "x", "a", "", "item9"], ["TOPK.INCRBY", "x", "b", 100000],
+             ["TOPK.QUERY", "x", "a", ""], ["TOPK.COUNT", "x", "a", "item9"],
+             ["TOPK.LIST", "x", "WITHCOUNT"], ["TOPK.INFO", "x"]),
+    "TDIGEST": (["TDIGEST.QUANTILE", "x", 0, ".5", 1], ["TDIGEST.ADD", "x", "1e308", "-1e308"],
+                ["TDIGEST.CDF", "x", 1, "1e308"], ["TDIGEST.RANK", "x", 1],
+                ["TDIGEST.REVRANK", "x", 1], ["TDIGEST.BYRANK", "x", 0, 1, 10**9],
+                ["TDIGEST.BYREVRANK", "x", 1], ["TDIGEST.TRIMMED_MEAN", "x", ".1", ".9"],
+                ["TDIGEST.MERGE", "m", 2, "x", "x"], ["TDIGEST.ADD", "x", *range(50)],
+                ["TDIGEST.INFO", "x"]),
+}
+
+
+def use_all(word):
+    """Whatever was accepted as x must bear every command."""
+    commands = SKETCHES.get(word) or (
+        [word + ".EXISTS", "x", 7], [word + ".ADD", "x", 8], [word + ".INFO", "x"],
+        [word + ".DEBUG", "x"], ["CF.DEL", "x", 5], ["CF.COMPACT", "x"],
+        ["BF.MERGE", "m", "x"], [word + ".SCANDUMP", "x", 1])
+    commands += (["DUMP", "x"], ["DEBUG", "DIGEST-VALUE", "x"], ["COPY", "x", "copy"],
+                 ["UNLINK", "x", "m", "copy"])
+    for cmd in commands:
         c.send(*cmd)
-        n += 1
-    for _ in range(n):
+    for _ in commands:
         c.read()
 
 
@@ -86,15 +110,15 @@ for i in range(ROUNDS):
     got = c("RESTORE", "x", 0, signed(mutate(body) + dumps[k][-10:-8]))
     if got == "OK":
         taken += 1
-        use_all("x", "BF" if k.startswith(b"bf") else "CF")
+        use_all(family(k))
     else:
         refused += 1
 ok(s.alive(), "the server lives after %d damaged payloads" % ROUNDS)
 ok(taken and refused, "some were harmless (%d), some refused (%d)" % (taken, refused))
 
 chunks = {}
-for k in keys:
-    word = "BF" if k.startswith(b"bf") else "CF"
+for k in filters:
+    word = family(k)
     it, chunks[k] = 0, []
     while True:
         it, data = c(word + ".SCANDUMP", k, it)
@@ -103,8 +127,8 @@ for k in keys:
         chunks[k].append((it, data))
 taken = refused = 0
 for i in range(ROUNDS):
-    k = random.choice(keys)
-    word = "BF" if k.startswith(b"bf") else "CF"
+    k = random.choice(filters)
+    word = family(k)
     for n, (it, data) in enumerate(chunks[k]):
         if random.random() < 0.5:
             data = mutate(data)
@@ -113,7 +137,7 @@ for i in range(ROUNDS):
         got = c(word + ".LOADCHUNK", "x", it, data)
         taken += got == "OK"
         refused += got != "OK"
-    use_all("x", word)
+    use_all(word)
 ok(s.alive(), "the server lives after damaged chunks")
 ok(taken and refused, "some were harmless (%d), some refused (%d)" % (taken, refused))
 # A header of ours that is damaged but signed anew asks for the impossible.

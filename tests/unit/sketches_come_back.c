@@ -36,7 +36,7 @@ static void *make_top(void)
 static void *make_tdigest(void)
 {
     seen_tdigest *t;
-    seen_tdigest_new(50, NULL, &t);
+    seen_tdigest_new(50, 0, NULL, &t);
     for (uint64_t k = 0; k < 3000; k++)
         seen_tdigest_add(t, (double)mix(k) * 0x1p-64, 1);
     return t;

@@ -62,7 +62,7 @@ static void distribution(const char *what, double (*value)(uint64_t, uint64_t),
     seen_tdigest *part[8];
     int failed = 0;
     for (unsigned p = 0; p < parts; p++)
-        failed |= seen_tdigest_new(compression, NULL, &part[p]) < 0;
+        failed |= seen_tdigest_new(compression, 0, NULL, &part[p]) < 0;
     for (uint64_t i = 0; i < n; i++) {
         v[i] = value(i, n);
         failed |= seen_tdigest_add(part[i % parts], v[i], 1) < 0;
@@ -119,7 +119,7 @@ static void small(void)
 {
     seen_tdigest *t, *u;
     double q[] = {0.5}, out;
-    seen_tdigest_new(0, NULL, &t);
+    seen_tdigest_new(0, 0, NULL, &t);
     seen_tdigest_quantiles(t, q, 1, &out);
     ok(isnan(out) && isnan(seen_tdigest_cdf(t, 1)) && seen_tdigest_rank(t, 1) == -2 &&
            isnan(seen_tdigest_trimmed_mean(t, 0, 1)) && isnan(seen_tdigest_by_rank(t, 0)),
@@ -150,14 +150,14 @@ static void small(void)
        "a digest never has more nodes than room: %lld values went in", (long long)taken);
     seen_tdigest_free(u);
     seen_tdigest_free(t);
-    ok(seen_tdigest_new(400000000, NULL, &t) == SEEN_EINVAL, "compression has a limit");
+    ok(seen_tdigest_new(400000000, 0, NULL, &t) == SEEN_EINVAL, "compression has a limit");
 }
 
 /* Equal values make the quicksort of RedisBloom quadratic. */
 static void many_equal(void)
 {
     seen_tdigest *t;
-    seen_tdigest_new(20000, NULL, &t);
+    seen_tdigest_new(20000, 0, NULL, &t);
     for (int i = 0; i < 300000; i++)
         seen_tdigest_add(t, i % 2, 1);
     ok(fabs(seen_tdigest_cdf(t, 0) - 0.25) < 0.001, "a digest of 120010 nodes takes equal values");
