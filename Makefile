@@ -123,7 +123,7 @@ CONFIG_cli := $(CLI_OBJ) $(CLI_LIBS)
 CONFIG_prefix := $(PREFIX)
 # Compared while make reads this, so that `make -n` and `make -q` tell the truth.
 configure = $(shell mkdir -p $(BUILD)/config && cd $(BUILD)/config && \
-    printf '%s\n' '$(subst ','\'',$(CONFIG_$(1)))' >$(1).$$$$ && \
+    printf '%s\n' '$(subst ','\'',$(subst $(BUILD)/,,$(CONFIG_$(1))))' >$(1).$$$$ && \
     if cmp -s $(1).$$$$ $(1); then rm $(1).$$$$; else mv $(1).$$$$ $(1); fi)
 ifneq ($(MAKECMDGOALS),clean)
 $(foreach v,$(filter CONFIG_%,$(.VARIABLES)),$(call configure,$(v:CONFIG_%=%)))

@@ -1,13 +1,11 @@
 #!/bin/sh
 # The NEON twins, cross-compiled and run under qemu: bit for bit the scalar ones, and the
 # same file bytes as here.
-cd "$(dirname "$0")/.." || exit 1
+. "$(dirname "$0")/tap.sh"
+cd "$top" || exit 1
 cc=aarch64-linux-gnu-gcc
-command -v $cc >/dev/null && command -v qemu-aarch64 >/dev/null || {
-    echo "1..0 # SKIP no cross compiler or qemu for ARM"
-    exit 0
-}
-echo 1..5
+command -v $cc >/dev/null && command -v qemu-aarch64 >/dev/null ||
+    skip_all "no cross compiler or qemu for ARM"
 b=build/arm
 mkdir -p $b
 # xxhash.h is one header and the same for every machine.
@@ -18,13 +16,8 @@ make -s -j2 CC=$cc BUILD=$b CFLAGS="-O2 -I$b/inc" $b/libseen.a >$b/log 2>&1 || {
     exit 1
 }
 for t in twins_set_same_bits vectors_stay vectors_static_stay handle_keeps_promises foreign_golden; do
-    n=$((${n:-0} + 1))
-    if $cc -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off -static -Iinclude -Ilib -Itests -I$b/inc \
-        -o $b/$t tests/unit/$t.c $b/libseen.a -lm -lpthread >$b/log 2>&1 &&
-        qemu-aarch64 $b/$t >$b/log 2>&1; then
-        echo "ok $n - $t on ARM with NEON"
-    else
-        echo "not ok $n - $t on ARM with NEON"
-        grep -v '^ok' $b/log | head -n 20 | sed 's/^/# /'
-    fi
+    ok "$t on ARM with NEON" sh -c "$cc -std=gnu11 -D_GNU_SOURCE -O2 -ffp-contract=off -static -Iinclude \
+        -Ilib -Itests -I$b/inc -o $b/$t tests/unit/$t.c $b/libseen.a -lm -lpthread &&
+        qemu-aarch64 $b/$t >$b/log 2>&1 || { grep -v '^ok' $b/log; exit 1; }"
 done
+finish

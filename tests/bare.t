@@ -6,43 +6,27 @@
 #
 # Needs root, mmdebstrap and the machine's own package sources; writes to a temporary folder.
 suite=${SUITE:-bookworm}
-top=$(cd "$(dirname "$0")/.." && pwd)
-none() { echo "1..0 # SKIP $1"; exit 0; }
-[ "$(id -u)" = 0 ] || none "making a bare Debian needs root"
+TMPDIR=/var/tmp # on a disk, where programs may run
+. "$(dirname "$0")/tap.sh"
+[ "$(id -u)" = 0 ] || skip_all "making a bare Debian needs root"
 for tool in mmdebstrap unshare ip apt-get; do
-    command -v $tool >/dev/null || none "no $tool here"
+    command -v $tool >/dev/null || skip_all "no $tool here"
 done
-unshare --mount --pid --net --fork true 2>/dev/null || none "no namespaces can be made here"
+unshare --mount --pid --net --fork true 2>/dev/null || skip_all "no namespaces can be made here"
 # The source that this machine itself has its packages from. (The dollars are apt's.)
 # shellcheck disable=SC2016,SC1091
 source=$(. /etc/os-release && apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 2>/dev/null | awk -v s="$VERSION_CODENAME" '$2 == s && $3 == "main" { print $1; exit }')
-[ -n "$source" ] || none "this machine has no package source of Debian"
+[ -n "$source" ] || skip_all "this machine has no package source of Debian"
 
-root=$(mktemp -d /var/tmp/seen-bare.XXXXXX) || exit 1
-log=$root.log
-trap 'rm -rf --one-file-system "$root" "$log"' EXIT
-trap 'exit 1' INT TERM
-n=0 failed=0
-ok() { # what, command...
-    local what=$1
-    shift
-    n=$((n + 1))
-    if "$@" >"$log" 2>&1; then echo "ok $n - $what"; else
-        echo "not ok $n - $what"
-        tail -n 30 "$log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-
-apt-config dump | grep '^Acquire' >"$root.apt"
-mmdebstrap --quiet --variant=minbase --aptopt="$root.apt" "$suite" "$root" "deb $source $suite main" \
-    >"$log" 2>&1 || { rm -f "$root.apt"; none "no packages of $suite can be had: $(tail -n 1 "$log")"; }
-rm -f "$root.apt"
+root=$work/root
+apt-config dump | grep '^Acquire' >apt
+mmdebstrap --quiet --variant=minbase --aptopt="$PWD/apt" "$suite" "$root" "deb $source $suite main" \
+    >log 2>&1 || skip_all "no packages of $suite can be had: $(tail -n 1 log)"
 
 # The machine's way to its packages; no questions, nothing beyond what is named, no
 # servers started. Whoever is told to say sudo has one.
-apt-config dump | grep '^Acquire' >"$root/etc/apt/apt.conf.d/99acquire"
+cp apt "$root/etc/apt/apt.conf.d/99acquire"
 cat >"$root/etc/apt/apt.conf.d/99quiet" <<'END'
 APT::Get::Assume-Yes "true"; APT::Install-Recommends "false"; APT::Install-Suggests "false";
 Dpkg::Use-Pty "false"; quiet "2";
@@ -91,32 +75,32 @@ document() { # document, heading
 online "./run demo shows its table" "./run demo >table && grep -q 'of awk' table"
 online "and ./run test works after it, for unit tests" "./run test unit | grep -q 'Result: PASS'"
 online "perl goes again" "apt-get purge --autoremove perl"
-packages >"$root/base"
+packages >"$work/base"
 
 # ---- optional packages ------------------------------------------------------------------
 # What make says without any: one line a part that is left out, each naming its packages.
 skipped() { inside alone "make -s -j$(nproc) 2>&1"; }
-skipped >"$root/none"
+skipped >"$work/none"
 ok "without optional packages, make has one line for each part and nothing else to say" \
     awk '!/^make: .+ skipped: not installed: [a-z0-9 .+-]+$/ || seen[$0]++ { print; bad = 1 }
-         END { exit bad || NR < 5 }' "$root/none"
+         END { exit bad || NR < 5 }' "$work/none"
 alone "make install" "make -s install && seen --version"
 # What make must say with the packages that are there now: the same without their names.
 expected() {
     packages | awk 'NR == FNR { here[$1] = 1; next }
         { split($0, a, "not installed: "); k = split(a[2], p, " "); left = ""
           for (i = 1; i <= k; i++) if (!(p[i] in here)) left = left " " p[i]
-          if (left) print a[1] "not installed:" left }' - "$root/none"
+          if (left) print a[1] "not installed:" left }' - "$work/none"
 }
 builds() { # words: what is here
-    skipped >"$root/said"
-    expected >"$root/expected"
-    ok "$1: make builds its parts and skips the others" diff "$root/expected" "$root/said"
+    skipped >"$work/said"
+    expected >"$work/expected"
+    ok "$1: make builds its parts and skips the others" diff "$work/expected" "$work/said"
     alone "$1: make install" "make -s install && seen --version"
 }
 back() { # to the packages of before, and so make has to build without them again
-    packages | comm -13 "$root/base" - >"$root/more"
-    inside online "apt-get purge --autoremove $(tr '\n' ' ' <"$root/more")" >/dev/null 2>&1
+    packages | comm -13 "$work/base" - >"$work/more"
+    inside online "apt-get purge --autoremove $(tr '\n' ' ' <"$work/more")" >/dev/null 2>&1
 }
 for p in libhiredis-dev libsqlite3-dev libpq-dev; do
     online "$p is installed" "apt-get install $p"
@@ -141,7 +125,8 @@ alone "the README's C program, as it says" ". ./rest && ./a.out | grep -x 'first
 document leveldb.md '## Five minutes'
 alone "docs/leveldb.md" ". ./rest | grep -x 'with the filter: 10205 found of even ids, 0 of odd ones'"
 builds "libleveldb-dev alone, without g++"
-alone "and its tests are built" "make -s build/tests/leveldb/leveldb_loses_no_key.t && build/tests/leveldb/leveldb_loses_no_key.t"
+alone "and its tests are built" \
+    'for c in tests/leveldb/*.c; do t=build/${c%.c}.t; make -s "$t" && "$t" || exit; done'
 back
 
 document guard.md '## Five minutes'
@@ -174,8 +159,7 @@ alone "docs/crawl.md" "make -s build/tests/crawl/site && { build/tests/crawl/sit
     until [ -s port ]; do sleep 0.05; done && PORT=\$(cat port) && PATH=\$PWD/build:\$PATH && . ./rest >listed &&
     [ \$(cut -f1 listed | sort -u | wc -l) = \$(wc -l <listed) ] && [ \$(wc -l <listed) = 301 ]"
 
-sed 's/.*not installed: //' "$root/none" | tr ' ' '\n' | sort -u >"$root/optional"
-online "every optional package is installed" "apt-get install $(tr '\n' ' ' <"$root/optional")"
+sed 's/.*not installed: //' "$work/none" | tr ' ' '\n' | sort -u >"$work/optional"
+online "every optional package is installed" "apt-get install $(tr '\n' ' ' <"$work/optional")"
 builds "all of them"
-echo "1..$n"
-exit $failed
+finish

@@ -1,22 +1,17 @@
 #!/bin/sh
 # make install into an empty folder, then a consumer is compiled against that copy only:
 # as C and as C++, static and shared, with pkg-config.
-cd "$(dirname "$0")/.." || exit 1
-t=$(mktemp -d) && trap 'rm -rf "$t"' EXIT INT TERM
-n=0
-check() {
-    n=$((n + 1))
-    if eval "$2" >"$t/log" 2>&1; then echo "ok $n - $1"; else
-        echo "not ok $n - $1"; sed 's/^/# /' "$t/log"; fi
-}
+. "$(dirname "$0")/tap.sh"
+cd "$top" || exit 1
+t=$work
 make -s all BUILD="${BUILD:-build}" >/dev/null # with the usual prefix, as people do
-check "make install with PREFIX and DESTDIR" "make -s install BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root"
+ok "make install with PREFIX and DESTDIR" eval "make -s install BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root"
 p=$t/root/opt/seen
-check "library, header and pkg-config file are there" \
+ok "library, header and pkg-config file are there" eval \
     "test -f $p/lib/libseen.a -a -f $p/include/seen.h -a -f $p/lib/pkgconfig/seen.pc -a -L $p/lib/libseen.so.0"
-[ ! -f "${BUILD:-build}/seen.so" ] ||
-    check "the Redis module is executable, or servers refuse it" "test -x $p/lib/seen.so"
-check "the soname is libseen.so.0" "readelf -d $p/lib/libseen.so | grep -q 'SONAME.*libseen.so.0'"
+[ ! -f "$build/seen.so" ] ||
+    ok "the Redis module is executable, or servers refuse it" eval "test -x $p/lib/seen.so"
+ok "the soname is libseen.so.0" eval "readelf -d $p/lib/libseen.so | grep -q 'SONAME.*libseen.so.0'"
 cat >"$t/user.c" <<'C'
 #include <seen.h>
 #include <stdio.h>
@@ -56,21 +51,21 @@ int main(void)
 }
 C
 cp "$t/user.c" "$t/user.cc"
-check "seen.pc says where it was installed" "grep -qx prefix=/opt/seen $p/lib/pkgconfig/seen.pc"
+ok "seen.pc says where it was installed" eval "grep -qx prefix=/opt/seen $p/lib/pkgconfig/seen.pc"
 export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/root"
 strict="-pedantic -Wall -Wextra -Werror"
-check "C, shared" "gcc -std=c11 $strict -o $t/c $t/user.c \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
-check "C++, shared" "g++ -std=c++11 $strict -o $t/cc $t/user.cc \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
-check "C, static" "gcc -static -o $t/s $t/user.c \$(pkg-config --static --cflags --libs seen) && $t/s"
+ok "C, shared" eval "gcc -std=c11 $strict -o $t/c $t/user.c \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
+ok "C++, shared" eval "g++ -std=c++11 $strict -o $t/cc $t/user.cc \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
+ok "C, static" eval "gcc -static -o $t/s $t/user.c \$(pkg-config --static --cflags --libs seen) && $t/s"
 for e in leveldb_absent:seen_leveldb guard_sqlite:seen_guard; do
-    [ ! -f "$p/lib/pkgconfig/${e#*:}.pc" ] || check "examples/${e%:*}.c with ${e#*:}.pc" \
+    [ ! -f "$p/lib/pkgconfig/${e#*:}.pc" ] || ok "examples/${e%:*}.c with ${e#*:}.pc" eval \
         "gcc -o $t/e examples/${e%:*}.c \$(pkg-config --cflags --libs ${e#*:}) -lm"
 done
 for h in "$p"/include/*.h; do
-    check "${h##*/} compiles alone, in strict C11 and C++11" \
+    ok "${h##*/} compiles alone, in strict C11 and C++11" eval \
         "echo '#include <${h##*/}>' >$t/h.c && gcc -std=c11 $strict -fsyntax-only -I$p/include $t/h.c && g++ -std=c++11 $strict -fsyntax-only -x c++ -I$p/include $t/h.c"
 done
 if [ -x "$p/bin/seen" ]; then
-    check "the installed command runs" "LD_LIBRARY_PATH= $p/bin/seen --version"
+    ok "the installed command runs" eval "LD_LIBRARY_PATH= $p/bin/seen --version"
 fi
-echo "1..$n"
+finish

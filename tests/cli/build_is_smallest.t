@@ -1,6 +1,6 @@
 #!/bin/sh
 # seen build: the smallest filter from a stream of lines, and nothing left of a failure.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 ${CC:-cc} -D_GNU_SOURCE -O2 -o urls "$top/bench/urls.c" || exit 1
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every command that docs/command.md shows is run, in a folder with the files it names.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 printf 'http://a.example/\nhttp://b.example/\nhttp://a.example/\n' >urls.txt
 printf '192.0.2.1 GET /\n192.0.2.2 GET /\n192.0.2.1 GET /x\n' >access.log

@@ -1,6 +1,6 @@
 #!/bin/sh
 # new, add, has, rm, merge, info, verify, plan, sort, count, compare, demo.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 seq 1 1000 >in
 seq 1001 2000 >out

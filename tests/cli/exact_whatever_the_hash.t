@@ -1,6 +1,6 @@
 #!/bin/sh
 # seen uniq -x: no distinct line is dropped, whatever the hash does.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 weak=$top/${BUILD:-build}/tests/cli/seen-weak
 
 perl -e 'srand 3; for (1..60000) { printf "line %d %s\n", rand 30000, "x" x rand 30 }' >list

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The worked examples, on real data where there is some.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 e=$top/examples
 
 words=/usr/share/dict/american-english

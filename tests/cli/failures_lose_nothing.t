@@ -1,7 +1,7 @@
 #!/bin/sh
 # What goes wrong is told in one line with status 2, and nothing is lost by it. Also the
 # faults of other tools, which here must be impossible.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 root=$([ "$(id -u)" = 0 ] && echo yes)
 
 printf 'a\nb\na\n' >in

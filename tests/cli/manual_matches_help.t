@@ -1,6 +1,6 @@
 #!/bin/sh
 # Help, man pages and completions come from one table; every command shown is run here.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 build=$top/${BUILD:-build}
 
 fixtures() {

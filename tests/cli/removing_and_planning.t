@@ -1,6 +1,6 @@
 #!/bin/sh
 # Filters that remove, and the plan that chooses among all kinds.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 seq 1 100000 >first
 seq 100001 200000 >second

@@ -1,6 +1,6 @@
 #!/bin/sh
 # seen uniq --state: remembered across runs; a line counts only once it was written.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 printf 'a\nb\na\n' >one
 printf 'b\nc\n' >two

@@ -1,6 +1,6 @@
 #!/bin/sh
 # seen uniq: each distinct line once, in order, as it came.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 truth() { awk '!seen[$0]++' "$@"; }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Byte for byte the same as awk '!seen[$0]++' on generated lists, in every mode that
 # promises to lose nothing. LINES_EACH=10000000 for more.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 lines=${LINES_EACH:-1000000}
 
 generate() {

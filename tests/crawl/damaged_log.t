@@ -8,14 +8,15 @@ start_site --pages 120 --wait 1
 # Several runs, so that there are several batches whatever the speed of the machine.
 $crawl $fast --dir "$dir/t" --out "$dir/pages" --warc "$dir/a.warc.gz" --max-pages 10 "http://127.0.0.1:$port/p/0.html"
 for n in 20 30 40 50 60 70 80 90 100 110 0; do $crawl --resume "$dir/t" --max-pages $n; done
-is "$($crawl --list "$dir/t" | wc -l)" 120 "a crawl in twelve runs (an option given with --resume does not stick)"
+same "a crawl in twelve runs (an option given with --resume does not stick)" 120 \
+    "$($crawl --list "$dir/t" | wc -l)"
 size=$(stat -c %s "$dir/t/frontier.log")
 cp -r "$dir/t" "$dir/u"
 total=$($crawl --repair "$dir/u" 2>&1 | sed -n 's/.*: \([0-9]*\) good batches saved, 0 holes, 0 bytes lost.*/\1/p')
 [ "${total:-0}" -ge 12 ]
-ok $? "--repair of a good log saves its $total batches"
+held "--repair of a good log saves its $total batches" $?
 cmp -s "$dir/t/frontier.log" "$dir/u/frontier.log"
-ok $? "and changes nothing"
+held "and changes nothing" $?
 rm -r "$dir/u"
 
 # trial WORDS COMMAND...: damages a copy by COMMAND, which gets the file's name.
@@ -54,12 +55,14 @@ for at in 0 8 16 33 40 44 48 56; do trial $((total - 1)) flip $at 3; done
 for _ in 1 2 3 4 5 6; do trial $((total - 4)) zero $((RANDOM % (size - 600))) 200; done
 trial $((total - 3)) zero 0 100
 echo "# $trials trials, $refused refused, $torn taken for an interrupted write"
-is $((refused + torn)) $trials "each flip and each run of zeros is refused with its place, or is in the last batch"
+same "each flip and each run of zeros is refused with its place, or is in the last batch" \
+    $trials \
+    $((refused + torn))
 [ $refused -gt 40 ]
-ok $? "(most of them are refused)"
-is $changed 0 "a refused log, its output and its archive stay as they are"
-is $nocopy 0 "--repair keeps the damaged log"
-is $lost 0 "--repair saves every batch that is good"
-is $pages 0 "and a resumed crawl comes to all pages"
+held "(most of them are refused)" $?
+same "a refused log, its output and its archive stay as they are" 0 $changed
+same "--repair keeps the damaged log" 0 $nocopy
+same "--repair saves every batch that is good" 0 $lost
+same "and a resumed crawl comes to all pages" 0 $pages
 stop_site
-plan
+finish

@@ -5,10 +5,10 @@ fast="--allow-private --delay 0 --quiet"
 
 start_site --pages 3000
 $crawl $fast "http://127.0.0.1:$port/" >"$dir/out"
-is $? 0 "a crawl that ends leaves with status 0"
+same "a crawl that ends leaves with status 0" 0 $?
 all_once "3,000 pages of one host, each asked once"
-is "$(wc -l <"$dir/out")" 3001 "one line for each page and for the redirect before them"
-is "$(cut -f1 "$dir/out" | sort | uniq -d | wc -l)" 0 "no page is listed twice"
+same "one line for each page and for the redirect before them" 3001 "$(wc -l <"$dir/out")"
+same "no page is listed twice" 0 "$(cut -f1 "$dir/out" | sort | uniq -d | wc -l)"
 stop_site
 
 for engine in curl plain; do
@@ -31,28 +31,31 @@ stop_site
 
 start_site --pages 2000 --hosts 3 --spell
 $crawl $fast "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-is "$(cut -f1 "$dir/out" | grep -vc "^http://127.0.0.1:$port/")" 0 \
-    "without --host or --domain only the seed's host is asked"
-is "$(report | grep -c 'outside 0')" 1 "and no other was"
+same "without --host or --domain only the seed's host is asked" 0 \
+    "$(cut -f1 "$dir/out" | grep -vc "^http://127.0.0.1:$port/")"
+same "and no other was" 1 "$(report | grep -c 'outside 0')"
 stop_site
 
 start_site --pages 300 --hosts 5
 { echo "# where to begin"; echo; for h in 1 2 3; do printf '  127.0.0.%s:%s/p/%s.html\r\n' $h "$port" $((h - 1)); done; } >"$dir/seeds"
 $crawl $fast --depth 0 -i "$dir/seeds" "http://127.0.0.4:$port/q?id=3&s=0" | cut -f1 | sort >"$dir/out"
-is "$(sed 's/:[0-9]*//2' "$dir/out" | xargs)" \
+same "--seeds: the lines of a file, and what stands on the command line" \
     "http://127.0.0.1/p/0.html http://127.0.0.2/p/1.html http://127.0.0.3/p/2.html http://127.0.0.4/q?id=3&s=0" \
-    "--seeds: the lines of a file, and what stands on the command line"
+    "$(sed 's/:[0-9]*//2' "$dir/out" | xargs)"
 $crawl $fast --depth 0 --seeds - <"$dir/seeds" | cut -f1 | sort | cmp -s - <(head -3 "$dir/out")
-ok $? "--seeds -: from standard input"
+held "--seeds -: from standard input" $?
 $crawl $fast -d "$dir/s" --max-pages 1 --seeds "$dir/seeds" >"$dir/log" 2>&1 && rm "$dir/seeds" &&
     $crawl --resume "$dir/s" --max-pages 0 --quiet --host-pages 5 >"$dir/log" 2>&1
-is "$($crawl --list "$dir/s" | awk -F'\t' '$2 == 200 { print $1 }' | cut -d: -f2 | sort | uniq -c | xargs)" "5 //127.0.0.1 5 //127.0.0.2 5 //127.0.0.3" \
-    "a resumed crawl knows them and their hosts, whatever became of the file"
-is "$($crawl $fast -i "$dir/none" 2>&1)" "seen crawl: --seeds $dir/none: No such file or directory" \
-    "a file that is not there is named"
+same "a resumed crawl knows them and their hosts, whatever became of the file" \
+    "5 //127.0.0.1 5 //127.0.0.2 5 //127.0.0.3" \
+    "$($crawl --list "$dir/s" | awk -F'\t' '$2 == 200 { print $1 }' | cut -d: -f2 | sort | uniq -c | xargs)"
+same "a file that is not there is named" \
+    "seen crawl: --seeds $dir/none: No such file or directory" \
+    "$($crawl $fast -i "$dir/none" 2>&1)"
 printf 'http://127.0.0.1/\nhttp://127.0.0.1/\0x\n' >"$dir/seeds"
-is "$($crawl $fast -i "$dir/seeds" 2>&1)" "seen crawl: $dir/seeds: line 2 holds a NUL, so it is not a URL" \
-    "and a line that cannot be one"
+same "and a line that cannot be one" \
+    "seen crawl: $dir/seeds: line 2 holds a NUL, so it is not a URL" \
+    "$($crawl $fast -i "$dir/seeds" 2>&1)"
 stop_site
 
 # Pages within three links, by breadth-first search over the formula.
@@ -63,23 +66,25 @@ near=$(perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0)
     print join "\n", map { $_ . "\t" . $d{$_} } sort { $a <=> $b } keys %d')
 start_site --pages 3000 --hosts 5
 $crawl $fast --any-host --per-host 3 --depth 3 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-is "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/out" | sort -n)" \
-    "$near" "--depth 3: the pages within three links, each with its least depth"
+same "--depth 3: the pages within three links, each with its least depth" "$near" \
+    "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/out" | sort -n)"
 $crawl $fast --any-host --max-pages 100 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-is "$(wc -l <"$dir/out")" 100 "--max-pages 100 stops after exactly 100"
+same "--max-pages 100 stops after exactly 100" 100 "$(wc -l <"$dir/out")"
 $crawl $fast --any-host --host-pages 10 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-is "$(awk -F'\t' '$2 == 200' "$dir/out" | wc -l)" 50 "--host-pages 10: ten of each of five hosts"
+same "--host-pages 10: ten of each of five hosts" 50 \
+    "$(awk -F'\t' '$2 == 200' "$dir/out" | wc -l)"
 $crawl $fast --any-host --include '/p/[0-9]*[02468]\.html$' --exclude '/p/1' \
     "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-is "$(cut -f1 "$dir/out" | grep -cvE '/p/[02-9][0-9]*[02468]\.html$|/p/[02468].html$')" 0 \
-    "--include and --exclude pick addresses"
+same "--include and --exclude pick addresses" 0 \
+    "$(cut -f1 "$dir/out" | grep -cvE '/p/[02-9][0-9]*[02468]\.html$|/p/[02468].html$')"
 [ "$(wc -l <"$dir/out")" -gt 100 ]
-ok $? "and leave many"
+held "and leave many" $?
 $crawl $fast --host "127.0.0.2:$port" --json --out "$dir/out" "http://127.0.0.1:$port/p/0.html" \
     >"$dir/json"
-is "$(perl -MJSON::PP -e 'local $/; my $j = decode_json(<>); print join " ", $j->{pages},
+same "--json counts what was done" "1200 1200 2 0 1200 1" \
+    "$(perl -MJSON::PP -e 'local $/; my $j = decode_json(<>); print join " ", $j->{pages},
     $j->{fetched}, $j->{hosts}, $j->{queued}, $j->{status}{"2xx"}, $j->{finished} ? 1 : 0' \
-    "$dir/json")" "1200 1200 2 0 1200 1" "--json counts what was done"
+    "$dir/json")"
 stop_site
 
 for engine in curl plain; do
@@ -88,12 +93,13 @@ for engine in curl plain; do
     $crawl $fast --engine $engine --retries 2 --retry-wait 0.02 --max-body 1M --sitemaps \
         "$seed" >"$dir/out"
     all_once "traps, loops, rules, broken, slow and endless answers, sitemaps ($engine)" '?sitemaps'
-    is "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)" \
-        "3 broken 2 redirects 2 robots 2 truncated" "each failure has its name ($engine)"
-    is "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)" \
+    same "each failure has its name ($engine)" "3 broken 2 redirects 2 robots 2 truncated" \
+        "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)"
+    same "and its reason ($engine)" \
         "200 broken Content-Length contradicts itself
 200 broken the packed body ends too early
-307 redirects redirects to itself" "and its reason ($engine)"
+307 redirects redirects to itself" \
+        "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)"
 
     # Private addresses: by number, by name, by spelling.
     for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://inner.example:$port/" \
@@ -101,23 +107,24 @@ for engine in curl plain; do
         before=$(report | sed -n 's/.*answered //p')
         $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" \
             --engine $engine --no-robots "$where" >"$dir/out"
-        is "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')" "0	private $before" \
-            "without --allow-private, ${where%%:"$port"*} is not connected to ($engine)"
+        same "without --allow-private, ${where%%:"$port"*} is not connected to ($engine)" \
+            "0	private $before" \
+            "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')"
     done
-    is "$(echo "${before:-none}" | grep -c '^[0-9]')" 1 "(the site was there to be asked)"
+    same "(the site was there to be asked)" 1 "$(echo "${before:-none}" | grep -c '^[0-9]')"
     stop_site
 done
 
 start_site --pages 300 --spell
 $crawl $fast --domain --resolve "a.example.com:$port:127.0.0.1" \
     --resolve "b.a.example.com:$port:127.0.0.1" --max-pages 3 "http://a.example.com:$port/" >"$dir/out"
-is "$(wc -l <"$dir/out")" 2 "a name that --resolve knows; links elsewhere stay elsewhere"
+same "a name that --resolve knows; links elsewhere stay elsewhere" 2 "$(wc -l <"$dir/out")"
 
 # Wrong use is told at once, not page by page.
 while IFS='|' read -r words said; do
     # shellcheck disable=SC2086
     $crawl $words "http://127.0.0.1:$port/p/0.html" >"$dir/out" 2>"$dir/err"
-    is "$? $(grep -c -- "$said" "$dir/err") $(wc -l <"$dir/out")" "2 1 0" "$words: $said"
+    same "$words: $said" "2 1 0" "$? $(grep -c -- "$said" "$dir/err") $(wc -l <"$dir/out")"
 done <<END
 --resolve nonsense|not of the form HOST:PORT:ADDRESS
 --resolve a.example:80:b.example|not of the form HOST:PORT:ADDRESS
@@ -135,28 +142,30 @@ END
 # Outputs.
 $crawl $fast --out "$dir/pages" --jsonl --links "$dir/links" --warc "$dir/a.warc.gz" \
     --bodies "$dir/bodies" "http://127.0.0.1:$port/p/0.html"
-is "$(perl -MJSON::PP -ne 'my $j = decode_json($_); $n++ if $j->{status} == 200 && $j->{url} =~ m{^http}
+same "--jsonl: 300 objects, each body in its file" 300 \
+    "$(perl -MJSON::PP -ne 'my $j = decode_json($_); $n++ if $j->{status} == 200 && $j->{url} =~ m{^http}
     && $j->{type} eq "text/html" && -s "'"$dir/bodies/"'$j->{body}" == $j->{size};
-    END { print $n }' "$dir/pages")" 300 "--jsonl: 300 objects, each body in its file"
-is "$(awk -F'\t' 'NF != 3' "$dir/links" | wc -l)" 0 "--links: from, to, kind"
+    END { print $n }' "$dir/pages")"
+same "--links: from, to, kind" 0 "$(awk -F'\t' 'NF != 3' "$dir/links" | wc -l)"
 pages=$(wc -l <"$dir/pages")
-is "$(gzip -dc "$dir/a.warc.gz" | perl -e 'local $/; $_ = <>; my %n;
+same "--warc: a request and a response for each page" \
+    "request=$pages response=$pages warcinfo=1" \
+    "$(gzip -dc "$dir/a.warc.gz" | perl -e 'local $/; $_ = <>; my %n;
     while (/\GWARC\/1\.1\r\n(.*?)\r\n\r\n/gcs) { my $h = $1; my ($l) = $h =~ /^Content-Length: (\d+)/m;
         my ($t) = $h =~ /^WARC-Type: (\w+)/m; $n{$t}++; my $b = substr $_, pos, $l;
         if ($t eq "response") { my ($cl) = $b =~ /^Content-Length: (\d+)/mi; my ($body) = $b =~ /\r\n\r\n(.*)/s;
             $n{bad}++ if $cl != length $body }
         pos = pos() + $l; /\G\r\n\r\n/gc or last }
-    $n{rest}++ if pos != length; print join " ", map { "$_=$n{$_}" } sort keys %n')" \
-    "request=$pages response=$pages warcinfo=1" "--warc: a request and a response for each page"
+    $n{rest}++ if pos != length; print join " ", map { "$_=$n{$_}" } sort keys %n')"
 members=$(perl -MIO::Uncompress::Gunzip -e 'my $z = IO::Uncompress::Gunzip->new(shift); my $n = 1;
     do { 1 while $z->read(my $b, 65536) > 0 } while $z->nextStream() == 1 && ++$n; print $n' "$dir/a.warc.gz")
-is "$members" $((2 * pages + 1)) "and each record is a gzip member of its own"
+same "and each record is a gzip member of its own" $((2 * pages + 1)) "$members"
 if command -v bsdtar >/dev/null; then
     # libarchive knows the format as 1.0, which differs in the precision of dates only,
     # and reads heads within its first 64 KiB.
     $crawl $fast --max-pages 9 --warc "$dir/b.warc.gz" "http://127.0.0.1:$port/p/0.html" >"$dir/out"
     gzip -dc "$dir/b.warc.gz" | sed 's/^WARC\/1\.1/WARC\/1.0/' >"$dir/b.warc"
-    is "$(bsdtar -tf "$dir/b.warc" | wc -l)" 9 "bsdtar lists each page of an archive"
+    same "bsdtar lists each page of an archive" 9 "$(bsdtar -tf "$dir/b.warc" | wc -l)"
 fi
 stop_site
-plan
+finish

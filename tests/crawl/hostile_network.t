@@ -9,7 +9,7 @@ notes() { awk -F'\t' '{ print $2, $7 }' "$dir/out" | sort | uniq -c | xargs; }
 rules() {
     start_site --pages 40 --robots "$1"
     $crawl $fast --retries 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-    is "$(notes)" "$2" "$3"
+    same "$3" "$2" "$(notes)"
     stop_site
 }
 rules 403 "40 200" "robots.txt 4xx: everything is allowed"
@@ -24,28 +24,29 @@ from=$(date +%s%N)
 $crawl $fast "http://127.0.0.1:$port/p/0.html" >"$dir/out"
 took=$((($(date +%s%N) - from) / 1000000))
 [ $took -ge 800 ]
-ok $? "a Crawl-delay longer than ours counts: eight pauses of 0.1 s"
+held "a Crawl-delay longer than ours counts: eight pauses of 0.1 s" $?
 stop_site
 
 for engine in curl plain; do
     e="--engine $engine --no-robots"
     $crawl $fast $e --retries 1 "http://127.0.0.1:1/" >"$dir/out"
-    is "$(notes)" "1 0 connect" "nobody listens: connect ($engine)"
+    same "nobody listens: connect ($engine)" "1 0 connect" "$(notes)"
     $crawl $fast $e --retries 0 "http://no-such-host.invalid/" >"$dir/out"
-    is "$(notes)" "1 0 dns" "no such name: dns ($engine)"
+    same "no such name: dns ($engine)" "1 0 dns" "$(notes)"
     start_site --pages 5 --wait 5000
     $crawl $fast $e --retries 1 --timeout 0.2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-    is "$(notes)" "1 0 timeout" "no answer in time: timeout ($engine)"
+    same "no answer in time: timeout ($engine)" "1 0 timeout" "$(notes)"
     stop_site
     start_site --pages 30
     $crawl $fast $e --resolve "xn--bcher-kva.example:$port:127.0.0.1" \
         "http://B%C3%BCcher.example:$port/p/0.html" >"$dir/out"
-    is "$(cut -f1,2 "$dir/out")" "http://xn--bcher-kva.example:$port/p/0.html	404" \
-        "a name beyond ASCII is asked as xn-- ($engine)"
+    same "a name beyond ASCII is asked as xn-- ($engine)" \
+        "http://xn--bcher-kva.example:$port/p/0.html	404" \
+        "$(cut -f1,2 "$dir/out")"
     stop_site
 done
 $crawl $fast --retries 0 "http://127.0.0.1:1/" >"$dir/out"
-is "$(notes)" "1 0 connect" "a host whose robots.txt cannot be asked is not asked for pages"
+same "a host whose robots.txt cannot be asked is not asked for pages" "1 0 connect" "$(notes)"
 
 # Pages and robots.txt of a public address that lead to a private one, in a network of
 # our own where 93.184.216.34 is this machine.
@@ -67,14 +68,15 @@ END
         for inner in 127.0.0.1 0x7f.1 localhost inner.example '[::ffff:7f00:1]' 0.0.0.0; do
             rm -f "$dir/inport"
             unshare -rn sh "$dir/inside" "$crawl" "$site" "$dir" $engine 404 "$inner"
-            is "$(notes) $(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")" "2 0 private 1 200 1 302 0" \
-                "a public page that redirects and links to $inner leads nowhere ($engine)"
+            same "a public page that redirects and links to $inner leads nowhere ($engine)" \
+                "2 0 private 1 200 1 302 0" \
+                "$(notes) $(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")"
         done
     done
     rm -f "$dir/inport"
     unshare -rn sh "$dir/inside" "$crawl" "$site" "$dir" curl inner 127.0.0.1
-    is "$(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")" 0 \
-        "a public robots.txt that redirects to 127.0.0.1 is not followed there"
+    same "a public robots.txt that redirects to 127.0.0.1 is not followed there" 0 \
+        "$(sed -n 's/^unknown \([0-9]*\).*/\1/p' "$dir/report")"
 else
     echo "# no network of our own can be made here: the way inwards is not tested"
 fi
@@ -107,22 +109,24 @@ END
     done
     pids="$pids $nginx_pid"
     $crawl $fast --retries 0 --insecure --warc "$dir/tls.warc.gz" "https://127.0.0.1:$tls/0.html" >"$dir/out"
-    is "$(notes)" "10 200" "ten pages over TLS"
+    same "ten pages over TLS" "10 200" "$(notes)"
     # libcurl before 8.14.1 loses the end of some HTTP/2 streams (fetch_curl.c).
     http=2.0
     dpkg --compare-versions "$(curl-config --version | cut -d' ' -f2)" ge 8.14.1 || http=1.1
     logged() { grep -c "GET /[0-9].html HTTP/$http\" 200" "$dir/n/access"; }
     for _ in $(seq 600); do [ "$(logged)" -lt 10 ] && sleep 0.1; done # logged after the answer
-    is "$(logged)" 10 "by HTTP/$http"
-    is "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')" 10 "archived with a status line"
-    is "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')" 10 \
-        "and with the fields of the wire under other names"
+    same "by HTTP/$http" 10 "$(logged)"
+    same "archived with a status line" 10 \
+        "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')"
+    same "and with the fields of the wire under other names" 10 \
+        "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')"
     mkdir "$dir/n/www/old"
     printf '<a href="caf\351.html?q=\351&amp;&#8364;=1">x</a>' >"$dir/n/www/old/0.html"
     echo x >"$dir/n/www/old/$(printf 'caf\303\251').html"
     $crawl $fast --retries 0 --insecure "https://127.0.0.1:$tls/old/0.html" >"$dir/out"
-    is "$(sed 1d "$dir/out" | cut -f1,2)" "https://127.0.0.1:$tls/old/caf%C3%A9.html?q=%E9&%80=1	200" \
-        "a page in another encoding: paths become UTF-8, queries stay in it"
+    same "a page in another encoding: paths become UTF-8, queries stay in it" \
+        "https://127.0.0.1:$tls/old/caf%C3%A9.html?q=%E9&%80=1	200" \
+        "$(sed 1d "$dir/out" | cut -f1,2)"
     # Pages whose packed size is near that of a TLS record and an HTTP/2 frame (16 KiB): some
     # of them ended in a timeout, whole as they were.
     mkdir "$dir/n/www/big"
@@ -130,19 +134,19 @@ END
         print $f join "", map "<a href=" . ($i * 3 + $_) % $n . ".html>x</a>\n", 1 .. 3;
         print $f pack "H*", join "", map { sprintf "3%d", rand 10 } 1 .. 32200 + 4 * $i }' "$dir/n/www/big"
     $crawl $fast --retries 0 --insecure --timeout 20 "https://127.0.0.1:$tls/big/0.html" >"$dir/out"
-    is "$(notes)" "240 200" "pages around 16 KiB, packed, over TLS: none hangs"
+    same "pages around 16 KiB, packed, over TLS: none hangs" "240 200" "$(notes)"
     $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
     status=$?
-    is "$(notes)" "1 0 tls" "a certificate nobody signed is refused without --insecure"
-    is "$(cut -f8 "$dir/out" | grep -ciE 'certificate|cert')" 1 "and the reason is told"
-    is $status 1 "a crawl whose only seed fails ends with status 1"
+    same "a certificate nobody signed is refused without --insecure" "1 0 tls" "$(notes)"
+    same "and the reason is told" 1 "$(cut -f8 "$dir/out" | grep -ciE 'certificate|cert')"
+    same "a crawl whose only seed fails ends with status 1" 1 $status
     ${crawl} --allow-private --retries 0 --no-robots "http://127.0.0.1:1/x" 2>"$dir/err" >"$dir/out"
-    is "$? $(grep -c 'not fetched: connect (no connection): http://127.0.0.1:1/x' "$dir/err")" "1 1" \
-        "the summary names the page and the reason"
+    same "the summary names the page and the reason" "1 1" \
+        "$? $(grep -c 'not fetched: connect (no connection): http://127.0.0.1:1/x' "$dir/err")"
     kill $nginx_pid
     wait $nginx_pid 2>/dev/null
 fi
 mkdir "$dir/tmp"
 TMPDIR="$dir/tmp" $crawl $fast "nonsense://x/" 2>/dev/null
-is "$(ls "$dir/tmp")" "" "a crawl that fails leaves no folder behind"
-plan
+same "a crawl that fails leaves no folder behind" "" "$(ls "$dir/tmp")"
+finish

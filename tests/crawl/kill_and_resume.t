@@ -18,29 +18,32 @@ while [ $kills -lt 20 ]; do
     $crawl --resume "$dir/c" &
 done
 wait $!
-is $? 0 "killed 20 times, the crawl comes to its end"
+same "killed 20 times, the crawl comes to its end" 0 $?
 r=$(report)
-is "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')" \
+same "no page and no redirect is missing" \
     "pages 6000 missing 0
 redirects missing 0
-unknown 0" "no page and no redirect is missing"
+unknown 0" \
+    "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')"
 again=$(($(echo "$r" | sed -n 's/.*again \([0-9]*\).*/\1/p' | paste -sd+)))
 echo "# $again pages were fetched again after 20 kills, $at_once connections"
 # In flight is what was asked and not yet committed: the connections, and what they
 # brought in the 20 ms between two commits (each answer takes 3 ms or more).
 [ "$again" -le $((20 * at_once * 8)) ]
-ok $? "only pages in flight are fetched again"
-is "$(cut -f1 "$dir/pages" | sort | uniq -d | wc -l)" 0 "no page stands twice in the output"
-is "$(cut -f1 "$dir/pages" | grep -cE '/p/|/q\?')" 6000 "and all of them do"
-is "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: response')" "$(wc -l <"$dir/pages")" \
-    "the archive has each of them once, too"
-is "$($crawl --list "$dir/c" | cut -f1,2,4 | sort)" "$(cut -f1,2,4 "$dir/pages" | sort)" \
-    "--list prints the same from the log"
-is "$($crawl --list "$dir/c" --json | perl -MJSON::PP -ne '$n += decode_json($_)->{status} == 200;
-    END { print $n }')" 6000 "also as JSON"
+held "only pages in flight are fetched again" $?
+same "no page stands twice in the output" 0 "$(cut -f1 "$dir/pages" | sort | uniq -d | wc -l)"
+same "and all of them do" 6000 "$(cut -f1 "$dir/pages" | grep -cE '/p/|/q\?')"
+same "the archive has each of them once, too" "$(wc -l <"$dir/pages")" \
+    "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: response')"
+same "--list prints the same from the log" "$(cut -f1,2,4 "$dir/pages" | sort)" \
+    "$($crawl --list "$dir/c" | cut -f1,2,4 | sort)"
+same "also as JSON" 6000 \
+    "$($crawl --list "$dir/c" --json | perl -MJSON::PP -ne '$n += decode_json($_)->{status} == 200;
+    END { print $n }')"
 before=$(report | sed -n 's/.*answered //p')
 $crawl --resume "$dir/c"
-is "$(report | sed -n 's/.*answered //p')" "$before" "resuming a finished crawl asks for nothing"
+same "resuming a finished crawl asks for nothing" "$before" \
+    "$(report | sed -n 's/.*answered //p')"
 stop_site
 
 # Levels survive, too: killed five times, each page has its least depth.
@@ -61,8 +64,8 @@ perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
         for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
             next if $j >= $n || exists $d{$j}; $d{$j} = $d{$i} + 1; push @q, $j } }
     print map { $_ . "\t" . $d{$_} . "\n" } sort { $a <=> $b } keys %d' >"$dir/dwant"
-is "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)" \
-    "$(cat "$dir/dwant")" "--depth 3, killed five times: the same pages at the same depths"
+same "--depth 3, killed five times: the same pages at the same depths" "$(cat "$dir/dwant")" \
+    "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)"
 stop_site
 
 # A torn end, at every length of the last batch.
@@ -78,35 +81,39 @@ for cut in $(seq 1 7 400); do
     [ "$($crawl --list "$dir/u" | wc -l)" = 40 ] || bad=$((bad + 1))
     rm -r "$dir/u"
 done
-is $bad 0 "a log cut anywhere near its end goes on to the same 40 pages"
+same "a log cut anywhere near its end goes on to the same 40 pages" 0 $bad
 for size in none 0 20 40; do
     cp -r "$dir/t" "$dir/u"
     if [ $size = none ]; then rm "$dir/u/frontier.log"; else truncate -s $size "$dir/u/frontier.log"; fi
     $crawl --resume "$dir/u" 2>/dev/null
-    is "$($crawl --list "$dir/u" | wc -l)" 40 "killed with $size bytes of the log: it begins anew"
+    same "killed with $size bytes of the log: it begins anew" 40 \
+        "$($crawl --list "$dir/u" | wc -l)"
     rm -r "$dir/u"
 done
 cp -r "$dir/t" "$dir/u"
 printf 'x' | dd of="$dir/u/frontier.log" bs=1 seek=20 conv=notrunc 2>/dev/null
 $crawl --resume "$dir/u" 2>"$dir/err"
-is "$? $(grep -c 'header of the log is damaged' "$dir/err")" "2 1" "a damaged header is refused"
+same "a damaged header is refused" "2 1" "$? $(grep -c 'header of the log is damaged' "$dir/err")"
 before=$(cat "$dir/t/options")
 $crawl $fast --depth 7 --dir "$dir/t" "http://127.0.0.1:$port/" 2>"$dir/err"
-is "$? $(grep -c 'already holds a crawl' "$dir/err")" "2 1" "a second crawl in one folder is refused"
-is "$(cat "$dir/t/options")" "$before" "and the first one's options stay"
+same "a second crawl in one folder is refused" "2 1" \
+    "$? $(grep -c 'already holds a crawl' "$dir/err")"
+same "and the first one's options stay" "$before" "$(cat "$dir/t/options")"
 $crawl --resume "$dir/none" 2>"$dir/err"
-is $? 2 "resuming nothing is refused"
+same "resuming nothing is refused" 2 $?
 # Outputs belong to the crawl: the log counts their bytes.
 $crawl $fast --dir "$dir/o" --out "$dir/o1" --max-pages 5 "http://127.0.0.1:$port/p/0.html"
 $crawl --resume "$dir/o" --out "$dir/o2" 2>"$dir/err"
-is "$? $(grep -c 'this crawl writes to' "$dir/err") $(wc -l <"$dir/o1")" "2 1 5" "an output cannot be replaced by another"
+same "an output cannot be replaced by another" "2 1 5" \
+    "$? $(grep -c 'this crawl writes to' "$dir/err") $(wc -l <"$dir/o1")"
 $crawl --resume "$dir/o" --links "$dir/o3" --max-pages 8
 $crawl --resume "$dir/o" --max-pages 0
-is "$(wc -l <"$dir/o1") $(cut -f1 "$dir/o3" | sort -u | wc -l)" "40 35" "one named later becomes part of the crawl"
+same "one named later becomes part of the crawl" "40 35" \
+    "$(wc -l <"$dir/o1") $(cut -f1 "$dir/o3" | sort -u | wc -l)"
 long=$(printf '%020000d' 0)
 $crawl $fast --max-pages 5 --include "($long|/)" --dir "$dir/l" "http://127.0.0.1:$port/p/0.html"
 $crawl --resume "$dir/l" --max-pages 100
-is "$? $($crawl --list "$dir/l" | wc -l)" "0 40" "options of any length are found again"
+same "options of any length are found again" "0 40" "$? $($crawl --list "$dir/l" | wc -l)"
 stop_site
 
 # Ctrl-C.
@@ -117,11 +124,12 @@ pid=$!
 until_answered 100 $pid
 kill -INT $pid
 wait $pid
-is "$? $(grep -c 'resume' "$dir/err")" "130 1" "Ctrl-C stops with status 130 and says how to go on"
+same "Ctrl-C stops with status 130 and says how to go on" "130 1" \
+    "$? $(grep -c 'resume' "$dir/err")"
 before=$(report | sed -n 's/.*answered //p; s/.*again \([0-9]*\) most.*/\1/p')
 $crawl --resume "$dir/s" --per-host 20 --quiet
 r=$(report)
-is "$(echo "$r" | sed -n 's/^pages //p')" "4000 missing 0 twice 0 again 0 most 1" \
-    "after a clean stop not one page is fetched again"
+same "after a clean stop not one page is fetched again" "4000 missing 0 twice 0 again 0 most 1" \
+    "$(echo "$r" | sed -n 's/^pages //p')"
 stop_site
-plan
+finish

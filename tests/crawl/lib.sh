@@ -1,49 +1,15 @@
-# lib.sh - what the crawl tests share: TAP, a folder, the site, and their end.
-BUILD=${BUILD:-build}
-site=$BUILD/tests/crawl/site
-crawl="$BUILD/seen-crawl"
-export LC_ALL=C
-[ -x "$crawl" ] && [ -x "$site" ] || {
-    echo "1..0 # SKIP seen-crawl was not built: its packages are missing"
-    exit 0
-}
-dir=$(mktemp -d)
+# lib.sh - what the crawl tests share beyond tests/tap.sh: the site, and its end. They run
+# in the project's folder; $dir is theirs.
+# shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
+cd "$top" || exit 1
+dir=$work
+site=$build/tests/crawl/site
+crawl=$build/seen-crawl
+[ -x "$crawl" ] && [ -x "$site" ] || skip_all "seen-crawl was not built: its packages are missing"
 pids=
-count=0
-failed=0
-
-finish() {
+at_exit() {
     for p in $pids; do { kill -9 "$p" && wait "$p"; } 2>/dev/null; done
-    rm -rf "$dir"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-# ok RESULT WORDS...: a promise, and whether it held (0 is yes).
-ok() {
-    count=$((count + 1))
-    result=$1
-    shift
-    if [ "$result" = 0 ]; then
-        echo "ok $count - $*"
-    else
-        echo "not ok $count - $*"
-        failed=1
-    fi
-}
-
-# is GOT WANT WORDS...
-is() {
-    got=$1 want=$2
-    shift 2
-    [ "$got" = "$want" ]
-    ok $? "$*"
-    [ "$got" = "$want" ] || { echo "$got" | sed 's/^/# got  /'; echo "$want" | sed 's/^/# want /'; }
-}
-
-plan() {
-    echo "1..$count"
-    exit $failed
 }
 
 # Starts a site with these options; sets port and site_pid. The port, which stands in every
@@ -85,7 +51,7 @@ until_answered() {
 all_once() {
     r=$(report "${2-}")
     n=$(echo "$r" | sed -n 's/^pages \([0-9]*\) .*/\1/p')
-    is "$(echo "$r" | grep -v '^robots')" "pages $n missing 0 twice 0 again 0 most 1
+    same "$1" "pages $n missing 0 twice 0 again 0 most 1
 redirects missing 0 again 0 unwanted 0
-unknown 0 outside 0" "$1"
+unknown 0 outside 0" "$(echo "$r" | grep -v '^robots')"
 }

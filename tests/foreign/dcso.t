@@ -1,6 +1,6 @@
 #!/bin/sh
 # dcso.t - the command `bloom` (golang-github-dcso-bloom-cli) and we share filters.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 command -v bloom >/dev/null || {
     echo "1..0 # SKIP no bloom command (golang-github-dcso-bloom-cli)"

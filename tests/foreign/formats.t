@@ -1,6 +1,6 @@
 #!/bin/sh
 # formats.t - the command on other systems' filters: made, added to, asked, told, converted.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 
 seq 1 500 >keys

@@ -1,6 +1,6 @@
 #!/bin/sh
 # guava.t - real Guava (libguava-java and a JDK, where present) and we share filters.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 jar=/usr/share/java/guava.jar
 [ -e "$jar" ] && command -v javac >/dev/null && command -v java >/dev/null || {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # leveldb.t - LevelDB itself reads the filters we write, and we read its tables.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 echo '#include <leveldb/c.h>' | ${CC:-cc} -E - >/dev/null 2>&1 || {
     echo "1..0 # SKIP no LevelDB headers (libleveldb-dev)"

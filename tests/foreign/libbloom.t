@@ -1,6 +1,6 @@
 #!/bin/sh
 # libbloom.t - the packaged libbloom, 1.x or 2.x (libbloom-dev), and we set the same bits.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 echo '#include <bloom.h>' | ${CC:-cc} -E - >/dev/null 2>&1 || {
     echo "1..0 # SKIP no libbloom headers (libbloom-dev)"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # page.t - every command shown in docs/foreign.md runs, in the order of the page.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 seq 1 800 | sed 's|^|https://example.org/|' >urls.txt
 seq 1 800 >ids.txt
@@ -14,5 +14,5 @@ awk '/^```/ { on = /^```sh/; next } on && !/^#/ && NF' "$top/docs/foreign.md" >c
 while IFS= read -r line; do
     ok "$line" sh -c "$line"
 done <commands
-ok "the page shows commands" [ "$n" -gt 40 ]
+ok "the page shows commands" [ "$tap_n" -gt 40 ]
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # scandump.t - a chain from a Redis server to a file and back, with the very lines of
 # docs/foreign.md; the server has our module in RedisBloom's layout.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 module=$(dirname "$seen")/seen.so
 command -v redis-server >/dev/null && [ -e "$module" ] &&

@@ -2,7 +2,7 @@
 # setbit.t - a Redis bitmap filled bit by bit with SETBIT, as Python programs do, is the
 # file we write, and the file we write answers GETBIT. Indices come from a second
 # implementation of the hash, in Perl.
-. "$(dirname "$0")/../cli/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 seen=$(command -v seen)
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || {
     echo "1..0 # SKIP no redis-server"
