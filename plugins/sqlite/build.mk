@@ -1,0 +1,19 @@
+# plugins/sqlite/ - the loadable extension for SQLite: .load seen
+SQLITE_EXT = $(BUILD)/sqlite/seen.so
+SQLITE_EXT_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,plugins/sql/sql_filter.c plugins/sqlite/seen_sqlite.c)
+$(SQLITE_EXT_OBJ): CPPFLAGS += -Iplugins/sql
+FUZZ_OBJ_sql_value = $(BUILD)/obj/plugins/sql/sql_filter.o
+ifneq ($(call have-header,sqlite3ext.h),)
+ALL += $(SQLITE_EXT)
+# SQLite's functions come through the table it hands over, so nothing stays undefined.
+$(SQLITE_EXT): $(SQLITE_EXT_OBJ) $(LIBSEEN)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(SQLITE_EXT_OBJ) $(LIBSEEN) $(LIB_LIBS)
+.PHONY: install-sqlite
+install: install-sqlite
+install-sqlite: $(SQLITE_EXT)
+	install -d $(LIBDIR)/sqlite3
+	install -m 755 $(SQLITE_EXT) $(LIBDIR)/sqlite3
+else
+$(call part-skip,sqlite extension,libsqlite3-dev)
+endif
