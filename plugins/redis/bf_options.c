@@ -28,11 +28,6 @@ bloom_limit limit_for(rm_ctx *ctx)
     return (bloom_limit){limit_of, ctx};
 }
 
-/* Nobody said how many items will come, so many layers may: with this ratio the first
- * ones get less of the error and the late, large ones more, which takes fewer bits in
- * all (lib/filter/grow.c has the figures). */
-#define UNKNOWN_SIZE 0.85
-
 bf_options bf_defaults(rm_ctx *ctx)
 {
     bf_options o = {
@@ -41,7 +36,8 @@ bf_options bf_defaults(rm_ctx *ctx)
                  .capacity = (uint64_t)conf.capacity,
                  .expansion = (uint32_t)conf.expansion,
                  .fixed = conf.expansion == 0,
-                 .tightening = conf.tightening != 0.5 ? conf.tightening : UNKNOWN_SIZE,
+                 .tightening = conf.tightening != 0.5 ? conf.tightening : 0,
+                 .automatic = conf.tightening == 0.5 && conf.expansion == 2,
                  .seed = conf.random_seed ? seen_random_seed() : 0},
     };
     return o;
@@ -145,6 +141,13 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
         o->pieces = (uint32_t)n;
         return NULL;
     }
+    if (arg_is(argv[0], "GROWTH")) {
+        o->growth = !more                      ? 0
+                    : arg_is(argv[1], "auto")  ? GROWTH_AUTO
+                    : arg_is(argv[1], "known") ? GROWTH_KNOWN
+                                               : 0;
+        return o->growth ? NULL : SAY_BAD_EXPANSION;
+    }
     if (arg_is(argv[0], "ID")) {
         long long n;
         if (!more || RM_StringToLongLong(argv[1], &n) != RM_OK || n < 1)
@@ -171,9 +174,18 @@ static const char *check_together(bf_options *o)
     if (o->compat && o->spec.fixed && o->spec.expansion)
         o->spec.expansion = 2;
     /* A layout that is named brings its own rule, whatever the settings say. */
-    if (!o->saw_tightening &&
-        (o->saw_layout || (o->saw_capacity && conf.tightening == 0.5)))
+    if (!o->saw_tightening && o->saw_layout)
         o->spec.tightening = 0;
+    /* What was chosen is obeyed; replicas are told what was decided. */
+    if (o->growth) {
+        o->spec.automatic = true;
+        o->spec.known = o->growth == GROWTH_KNOWN;
+    } else {
+        /* A generation of a window starts anew often, and must not overshoot. */
+        o->spec.automatic &= !o->saw_expansion && !o->saw_tightening && !o->spec.fixed &&
+                             !o->compat && !o->spec.window;
+        o->spec.known = o->spec.automatic && o->saw_capacity;
+    }
     return NULL;
 }
 
@@ -279,18 +291,15 @@ static const char *check_scale(const bf_options *o, uint64_t limit)
     bloom_layer l;
     if (!bloom_shape_first(&o->spec, &l))
         return SAY_SCALE_MEMORY;
-    bloom one = {.spec = o->spec, .nlayers = 1, .layers = &l};
-    for (;;) {
+    for (uint32_t i = 1;; i++) {
         keys += l.capacity;
         bytes += l.bytes;
         if (bytes > limit)
             return SAY_SCALE_MEMORY;
         if (keys >= o->scale_to)
             return NULL;
-        bloom_layer next;
-        if (!bloom_shape_next(&one, &next))
-            return next.error > 0 ? SAY_SCALE_MEMORY : SAY_SCALE_ERROR;
-        l = next;
+        if (!bloom_shape_after(&o->spec, i, l.capacity, &l))
+            return l.error > 0 ? SAY_SCALE_MEMORY : SAY_SCALE_ERROR;
     }
 }
 
@@ -381,7 +390,7 @@ void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **it
         replicate_compat(ctx, key, o, items, n);
         return;
     }
-    rm_str *v[24];
+    rm_str *v[32];
     size_t m = 0;
     v[m++] = text("CAPACITY");
     v[m++] = number((long long)o->spec.capacity);
@@ -392,6 +401,10 @@ void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **it
     } else {
         v[m++] = text("EXPANSION");
         v[m++] = number(o->spec.expansion);
+    }
+    if (o->spec.automatic) {
+        v[m++] = text("GROWTH");
+        v[m++] = text(o->spec.known ? "known" : "auto");
     }
     v[m++] = text("LAYOUT");
     v[m++] = text("fast");

@@ -1,5 +1,6 @@
-/* bf_options.h - how a filter is to be created: the options of BF.RESERVE and BF.INSERT,
- * the settings behind BF.ADD, and the same options spelled out for replicas. */
+/* bf_options.h - how a filter is to be created: the options of BF.RESERVE and
+ * BF.INSERT, the settings behind BF.ADD, and the same options spelled out for replicas.
+ */
 #ifndef SEEN_REDIS_BF_OPTIONS_H
 #define SEEN_REDIS_BF_OPTIONS_H
 #include "bf_value.h"
@@ -12,8 +13,12 @@ typedef struct bf_options {
     int64_t born;      /* 0: now; window filters on replicas are told */
     uint64_t scale_to; /* VALIDATESCALETO; 0: not asked */
     uint32_t pieces;   /* keys that hold it; 0: one */
-    uint64_t id;       /* of a filter in pieces; 0: not chosen yet */
-    int items;         /* argv index of the first item; 0: none given */
+    enum {
+        GROWTH_AUTO = 1,
+        GROWTH_KNOWN
+    } growth;    /* as the master decided; 0: not said */
+    uint64_t id; /* of a filter in pieces; 0: not chosen yet */
+    int items;   /* argv index of the first item; 0: none given */
 } bf_options;
 
 /* How BF.ADD creates a missing key. */
@@ -26,9 +31,9 @@ const char *bf_parse_insert(rm_ctx *ctx, rm_str **argv, int argc, bf_options *o)
 /* Creates the filter of key NAME. Returns NULL, or the error to reply. */
 const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out);
 
-/* Replicates "create KEY as in O and add these items" in words that depend on no setting;
- * N may be 0. For the compat layout they are RedisBloom's own, so that its append-only
- * files and replicas can go back to it. */
+/* Replicates "create KEY as in O and add these items" in words that depend on no
+ * setting; N may be 0. For the compat layout they are RedisBloom's own, so that its
+ * append-only files and replicas can go back to it. */
 void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **items,
                       size_t n);
 

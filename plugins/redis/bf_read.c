@@ -100,13 +100,12 @@ static uint64_t max_scaled(rm_ctx *ctx, const bloom *b)
 {
     uint64_t limit = memory_limit(ctx), keys = bloom_capacity(b),
              bytes = bloom_bytes(b);
-    bloom_layer l = b->layers[b->nlayers - 1], next;
-    bloom one = {.spec = b->spec, .nlayers = 1, .layers = &l};
-    while (bloom_shape_next(&one, &next) && bytes + next.bytes <= limit &&
-           keys < (uint64_t)1 << 62) {
-        keys += next.capacity;
-        bytes += next.bytes;
-        l = next;
+    bloom_layer l = b->layers[b->nlayers - 1];
+    for (uint32_t i = b->nlayers; bloom_shape_after(&b->spec, i, l.capacity, &l) &&
+                                  bytes + l.bytes <= limit && keys < (uint64_t)1 << 62;
+         i++) {
+        keys += l.capacity;
+        bytes += l.bytes;
     }
     return keys;
 }
@@ -117,8 +116,10 @@ static double tightening_of(bf v)
         return 0.5;
     if (v.fast->spec.tightening > 0)
         return v.fast->spec.tightening;
-    double n = v.fast->nlayers;
-    return n / (n + 1) * (n / (n + 1));
+    const bloom_layer *last = &v.fast->layers[v.fast->nlayers - 1];
+    bloom_layer next;
+    bloom_shape_after(&v.fast->spec, v.fast->nlayers, last->capacity, &next);
+    return next.error / last->error;
 }
 
 static void reply_field(rm_ctx *ctx, const char *name, long long v)

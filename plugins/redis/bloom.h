@@ -33,6 +33,8 @@ typedef struct bloom_spec {
     uint32_t expansion; /* capacity of the next layer over the newest one's */
     double tightening;  /* error of the next layer over the newest one's; 0: layer
                            i has 6/pi^2/i^2 of the error, which is cheaper */
+    bool automatic;     /* neither of the two was chosen: bloom.c decides */
+    bool known;         /* automatic, but the capacity was chosen */
     uint64_t seed;
     uint64_t window; /* ms; 0: never forget */
 } bloom_spec;
@@ -76,9 +78,11 @@ bloom *bloom_copy(const bloom *b);
  * at. BLOOM_OK, BLOOM_NOMEM, or BLOOM_DIFFER if the shape contradicts itself. */
 int bloom_append(bloom *b, const bloom_layer *l);
 
-/* The shape of the first layer, and of the one to come; false if there is none. */
+/* The shape of the first layer, and of layer number I, which follows one of CAPACITY;
+ * false if there is none. */
 bool bloom_shape_first(const bloom_spec *spec, bloom_layer *out);
-bool bloom_shape_next(const bloom *b, bloom_layer *out);
+bool bloom_shape_after(const bloom_spec *spec, uint32_t i, uint64_t capacity,
+                       bloom_layer *out);
 
 uint64_t bloom_bytes(const bloom *b);    /* of all layers */
 uint64_t bloom_memory(const bloom *b);   /* all of it */

@@ -13,6 +13,7 @@ enum { MAX_LAYERS = 65536 };
 #define CF_HOT_MAGIC "seenCF2\n" /* the same with hot items at the end */
 enum { MAGIC = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
 enum { CF_HOT = 16 };
+enum { FIXED_SIZE = 1, AUTOMATIC = 2, KNOWN = 4 }; /* how a BF grows */
 
 /* ---- little-endian fields ---------------------------------------------------- */
 
@@ -66,7 +67,8 @@ size_t bloom_header(const bloom *b, void *buf, size_t size)
     memcpy(o.p, BF_MAGIC, MAGIC);
     o.p += MAGIC;
     put64(&o, b->nlayers);
-    put64(&o, b->spec.fixed);
+    put64(&o, (b->spec.fixed ? FIXED_SIZE : 0) | (b->spec.automatic ? AUTOMATIC : 0) |
+                  (b->spec.known ? KNOWN : 0));
     put64(&o, b->items);
     put_double(&o, b->spec.error);
     put64(&o, b->spec.capacity);
@@ -103,8 +105,11 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
         return SEEN_EFORMAT;
     p += MAGIC;
-    uint64_t n = get64(&p), fixed = get64(&p), items = get64(&p);
-    bloom_spec spec = {.fixed = fixed == 1, .error = get_double(&p)};
+    uint64_t n = get64(&p), flags = get64(&p), items = get64(&p);
+    bloom_spec spec = {.fixed = flags & FIXED_SIZE,
+                       .automatic = flags & AUTOMATIC,
+                       .known = flags & KNOWN,
+                       .error = get_double(&p)};
     spec.capacity = get64(&p);
     uint64_t expansion = get64(&p);
     spec.expansion = (uint32_t)expansion;
@@ -112,10 +117,10 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     spec.seed = get64(&p);
     spec.window = get64(&p);
     uint64_t owner = get64(&p);
-    if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM || fixed > 1 ||
-        !rate(spec.error) || !spec.capacity || expansion > UINT32_MAX ||
-        (!spec.fixed && !expansion) || !(spec.tightening >= 0 && spec.tightening < 1) ||
-        spec.window > INT64_MAX / 4)
+    if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM ||
+        flags > (FIXED_SIZE | AUTOMATIC | KNOWN) || !rate(spec.error) ||
+        !spec.capacity || expansion > UINT32_MAX || (!spec.fixed && !expansion) ||
+        !(spec.tightening >= 0 && spec.tightening < 1) || spec.window > INT64_MAX / 4)
         return SEEN_EFORMAT;
     bloom *b = bloom_shell(&spec);
     int rc = SEEN_OK;

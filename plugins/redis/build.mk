@@ -20,7 +20,7 @@ $(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(
 
 # Every test that starts servers runs twice: on Redis as it stands, and on Valkey through
 # a wrapper. The forged server is the same for both, and large filters need be tried once.
-VALKEY_TESTS := $(filter-out forged_% unlink_%,$(patsubst tests/redis/%,%,$(wildcard tests/redis/*.t)))
+VALKEY_TESTS := $(filter-out forged_% unlink_% growing_%,$(patsubst tests/redis/%,%,$(wildcard tests/redis/*.t)))
 TESTS += $(VALKEY_TESTS:%=$(BUILD)/tests/redis/valkey_%)
 $(BUILD)/tests/redis/valkey_%.t: tests/redis/%.t
 	@mkdir -p $(@D)
