@@ -57,6 +57,13 @@ ok(5 in copy.copy(a) and 5 in copy.deepcopy(a), "copy and deepcopy too")
 d.clear()
 ok(5 not in d and len(d) == 0, "clear forgets")
 
+secret = seen.Filter(1000, 0.01, seed="random")
+raises(seen.MismatchError, "random seeds differ", lambda: secret | seen.Filter(1000, 0.01, seed="random"))
+twin = secret.copy()
+twin.clear()
+twin.add("x")
+ok("x" in (secret | twin) and "x" in seen.Filter.from_bytes(bytes(twin)), "an emptied copy has the same seed")
+
 # Files, bytes, pickles.
 a.save("a.seen")
 with seen.open("a.seen") as m:

@@ -76,13 +76,21 @@ static int count_of(PyObject *o, const char *what, uint64_t *out)
     return 0;
 }
 
-static int seed_of(PyObject *o, uint64_t *out)
+/* A number, or "random": a secret key for the hash that strangers cannot aim at. */
+static int seed_of(PyObject *o, seen_spec *spec)
 {
     if (o && PyUnicode_Check(o) && !PyUnicode_CompareWithASCIIString(o, "random")) {
-        *out = seen_random_seed();
+        uint64_t secret[2];
+        int rc = seen_random_bytes(secret, sizeof secret);
+        if (rc < 0) {
+            py_fail(rc, NULL);
+            return -1;
+        }
+        spec->hash = SEEN_HASH_KEYED;
+        spec->seed = secret[0], spec->seed_high = secret[1];
         return 0;
     }
-    return count_of(o, "seed (or \"random\")", out);
+    return count_of(o, "seed (or \"random\")", &spec->seed);
 }
 
 static PyObject *new_filter(PyTypeObject *type, PyObject *args, PyObject *named)
@@ -99,7 +107,7 @@ static PyObject *new_filter(PyTypeObject *type, PyObject *args, PyObject *named)
                                      &shared, &bits, &probes, &seed) ||
         count_of(keys, "keys", &spec.keys) < 0 ||
         count_of(memory, "memory", &spec.memory) < 0 ||
-        count_of(bits, "bits", &spec.bits) < 0 || seed_of(seed, &spec.seed) < 0)
+        count_of(bits, "bits", &spec.bits) < 0 || seed_of(seed, &spec) < 0)
         return NULL;
     spec.probes = probes;
     spec.flags = (removes ? SEEN_REMOVES : 0) | (fixed ? SEEN_FIXED : 0) |
