@@ -23,7 +23,7 @@ static const uint64_t base = 0x9fb21c651e98df25, last_step = 0xff51afd7ed558ccd,
 struct finder {
     const dedup_rules *rules;
     json_text text;
-    words words;
+    word_spans words;
     speller speller;
     bytes spelled;
     json_newline *edge; /* of paragraphs; .at in what is hashed */
@@ -102,7 +102,7 @@ static const uint64_t second_mask[17] = {0,    0,    0,    0,    0,    0,    0, 
 /* Hashes words of [0, n). Reads up to 15 bytes beyond each. */
 static void hash_words(finder *f, const unsigned char *text)
 {
-    const words *w = &f->words;
+    const word_spans *w = &f->words;
     for (size_t i = 0; i < w->n; i++) {
         const unsigned char *p = text + w->start[i];
         size_t len = w->end[i] - w->start[i];
@@ -238,7 +238,7 @@ static void find_ngrams(finder *f, const unsigned char *text, size_t len, size_t
         else
             words_cut(text, len, &at, &f->words);
         hash_words(f, text);
-        const words *w = &f->words;
+        const word_spans *w = &f->words;
         for (size_t i = 0; i < w->n;) {
             size_t to = w->n;
             if (edge < f->edges && f->edge[edge].at <= w->start[w->n - 1])

@@ -210,7 +210,7 @@ static size_t add_pairs(const unsigned char *p, uint64_t high, uint64_t *found)
     return 64;
 }
 
-static inline void put_words(words *out, uint32_t at, uint64_t starts, uint64_t ends)
+static inline void put_words(word_spans *out, uint32_t at, uint64_t starts, uint64_t ends)
 {
     size_t n = out->n;
     size_t count = (size_t)__builtin_popcountll(starts);
@@ -225,7 +225,7 @@ static inline void put_words(words *out, uint32_t at, uint64_t starts, uint64_t 
 
 /* The words of TEXT from AT, a boundary, on, as far as the masks reach; returns how many
  * bytes were done, 0 if the rules must see to the next segment. */
-static size_t cut_window(const unsigned char *text, size_t len, size_t at, words *out)
+static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_spans *out)
 {
     byte_masks m;
     size_t left = len - at, limit = left < 64 ? left : 64;
@@ -260,7 +260,7 @@ static size_t cut_window(const unsigned char *text, size_t len, size_t at, words
     return cut;
 }
 
-void words_cut(const unsigned char *text, size_t len, size_t *at, words *out)
+void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *out)
 {
     size_t p = *at;
     out->n = 0;
@@ -288,7 +288,7 @@ static bool simple(unsigned char c)
     return c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-void words_cut_simple(const unsigned char *text, size_t len, size_t *at, words *out)
+void words_cut_simple(const unsigned char *text, size_t len, size_t *at, word_spans *out)
 {
     size_t p = *at;
     out->n = 0;

@@ -14,10 +14,10 @@
 enum { WORD_BATCH = 1024, WORD_PAD = 64 };
 
 /* Offsets into the text; word i is [start[i], end[i]). */
-typedef struct words {
+typedef struct word_spans {
     size_t n;
     uint32_t start[WORD_BATCH + WORD_PAD], end[WORD_BATCH + WORD_PAD];
-} words;
+} word_spans;
 
 /* Makes the table of classes; before anything else here, once. */
 void words_ready(void);
@@ -26,8 +26,8 @@ void words_ready(void);
  * *AT behind them; *AT is 0 at first and belongs to these functions. Reads up to
  * WORD_PAD bytes beyond LEN. LEN is below 2^32. Bytes that are not UTF-8 are words of
  * one byte. */
-void words_cut(const unsigned char *text, size_t len, size_t *at, words *out);
-void words_cut_simple(const unsigned char *text, size_t len, size_t *at, words *out);
+void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *out);
+void words_cut_simple(const unsigned char *text, size_t len, size_t *at, word_spans *out);
 
 /* The segment of UAX #29 that begins at TEXT (which must be a boundary): its length,
  * and in *WHITE whether it is nothing but white space. */

@@ -48,7 +48,7 @@ static void segments(const unsigned char *text, size_t len, bool *edge)
 /* Whether words_cut finds exactly the segments that are not white. */
 static bool cut_agrees(const unsigned char *text, size_t len)
 {
-    static words w;
+    static word_spans w;
     size_t at = 0, i = 0, p = 0;
     w.n = 0;
     while (p < len) {

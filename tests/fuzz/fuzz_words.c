@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const unsigned char *text, size_t len)
 {
-    static words w;
+    static word_spans w;
     size_t at = 0, i = 0, p = 0;
     for (w.n = 0; p < len;) {
         bool white;
