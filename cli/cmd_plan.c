@@ -1,5 +1,6 @@
 /* cmd_plan.c - `seen plan`: every kind side by side, before anything is made. */
 #include "commands.h"
+#include "dedup/corpus_plan.h"
 #include "json.h"
 #include "plot.h"
 #include "say.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_PLOT = 300, OPT_JSON, OPT_STATIC, OPT_NOTIME };
+enum { OPT_PLOT = 300, OPT_JSON, OPT_STATIC, OPT_NOTIME, OPT_CORPUS };
 enum { KINDS = 16 }; /* rows there is room for; a number without a kind is left out */
 
 static const kit_option options[] = {
@@ -25,6 +26,9 @@ static const kit_option options[] = {
     {OPT_NOTIME, "no-time", NULL, "Do not measure lookups, which takes a second."},
     {OPT_PLOT, "plot", "FILE",
      "Draw error against memory, and against the number of keys, in FILE (SVG)."},
+    {OPT_CORPUS, "corpus", "SIZE",
+     "Show what seen dedup needs for SIZE of JSON lines (300G, 2T); with -e for that "
+     "error, with -m what fits."},
     {OPT_JSON, "json", NULL, "Print JSON."},
     {0},
 };
@@ -127,6 +131,7 @@ static void can_words(seen_kind k, char *out)
 
 /* What was asked for, and what came out. */
 typedef struct plan {
+    uint64_t corpus; /* bytes of text; 0: not asked */
     sizing given;
     needs want;
     const char *plot;
@@ -161,10 +166,20 @@ static void parse(plan *pl, const kit_command *self, int argc, char **argv)
         case OPT_NOTIME:
             pl->timed = false;
             break;
+        case OPT_CORPUS:
+            if (!kit_parse_bytes(p.arg, &pl->corpus))
+                kit_bad_value(&p, o, "a size, such as 300G");
+            break;
         }
     }
     if (p.at < argc)
         kit_usage(&p, "no operand '%s' is expected", argv[p.at]);
+    if (pl->corpus) {
+        if (z->keys || pl->plot || pl->want.removes || pl->want.all_known ||
+            (z->error > 0 && z->memory))
+            kit_usage(&p, "--corpus goes with -e or -m, and with --json");
+        return;
+    }
     if (z->keys && z->error == 0 && !z->memory)
         z->error = 0.01;
     if ((z->keys != 0) + (z->error > 0) + (z->memory != 0) != 2)
@@ -324,6 +339,10 @@ static int plan_main(const kit_command *self, int argc, char **argv)
 {
     plan pl = {.timed = true};
     parse(&pl, self, argc, argv);
+    if (pl.corpus) {
+        corpus_plan(pl.corpus, pl.given.error, pl.given.memory, pl.json);
+        return 0;
+    }
     solve(&pl);
     if (pl.json)
         print_json(&pl);
@@ -337,7 +356,8 @@ static int plan_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_plan = {
     .name = "plan",
     .summary = "compare the kinds for a given size",
-    .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]",
+    .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]\n"
+             "--corpus SIZE [-e P | -m SIZE]",
     .about =
         "From two of the number of keys, the error and the memory computes the third "
         "for every kind of filter, and shows what each kind can do and the least that "
@@ -348,6 +368,8 @@ const kit_command cmd_plan = {
                 "# What fits into 64 MB\n"
                 "$ seen plan -e 1% -m 64M\n"
                 "# As a picture\n"
-                "$ seen plan -n 1M -e 0.001 --plot plan.svg\n",
+                "$ seen plan -n 1M -e 0.001 --plot plan.svg\n"
+                "# Memory to deduplicate half a terabyte of text\n"
+                "$ seen plan --corpus 500G\n",
     .run = plan_main,
 };

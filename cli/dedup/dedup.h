@@ -113,9 +113,9 @@ typedef struct judge {
     uint64_t documents_gone, paragraphs_gone, documents_cut;
     uint64_t bytes, bytes_gone; /* of texts as spelled */
     double lost;                /* units expected to have been removed wrongly */
-    double error;               /* of the filter, when last looked at */
-    uint64_t error_at;
-    bool grow_warned;
+    double error;               /* of the filter now, by the last look at it: */
+    double error_then, error_keys, error_power;
+    uint64_t error_next;
     uint64_t expected; /* keys, with -m; then told once */
     struct origins *origins; /* or NULL */
     bool *found, *again;

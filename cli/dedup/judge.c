@@ -52,23 +52,26 @@ void judge_take(seen_filter *f, const block *b)
 
 /* ---- what false positives do ----------------------------------------------------- */
 
-/* At least the chance that of N absent keys, NEED are found all the same. */
+/* The chance that of N absent keys at least NEED are found all the same. */
 static double tail(double n, double need, double p)
 {
-    double term = 1;
     if (need > n)
         return 0;
-    for (double i = 0; i < need && term > 1e-15; i++)
-        term *= (n - i) / (i + 1) * p;
-    double share = need / n;
-    if (term > 1e-6 && share > p) {
-        double far = share * log(share / p);
-        if (share < 1)
-            far += (1 - share) * log((1 - share) / (1 - p));
-        double chernoff = exp(-n * far);
-        term = chernoff < term ? chernoff : term;
+    double most = 1; /* C(n, need) p^need is more than that, and mostly next to nothing */
+    for (double i = 0; i < need && most > 1e-12 && most < 1e12; i++)
+        most *= (n - i) / (i + 1) * p;
+    if (most < 1e-9 || p >= 1)
+        return most < 1e-9 ? most : 1;
+    int sign;
+    double one = exp(lgamma_r(n + 1, &sign) - lgamma_r(need + 1, &sign) -
+                     lgamma_r(n - need + 1, &sign) + need * log(p) +
+                     (n - need) * log1p(-p));
+    double sum = one;
+    for (double k = need; k < n && (one > sum * 1e-6 || k < n * p); k++) {
+        one *= (n - k) / (k + 1) * p / (1 - p);
+        sum += one;
     }
-    return term < 1 ? term : 1;
+    return sum < 1 ? sum : 1;
 }
 
 /* The chance with which a paragraph of N n-grams, of which MISSES are not in, would have
@@ -79,24 +82,45 @@ static double chance_lost(const judge *j, const para *p, double n, double misses
         return j->error * j->error;
     if (n == 1)
         return j->error;
-    double need = floor(j->rules->threshold * n) + 1 - (n - misses);
-    return need < 24 || j->error > 0.05 ? tail(misses, need, j->error) : 0;
+    /* Of those found, so many are expected to be really in. */
+    double e = j->error, in = floor((n - misses - n * e) / (1 - e + 1e-9) + 0.5);
+    in = in > 0 ? in : 0;
+    return tail(n - in, floor(j->rules->threshold * n) + 1 - in, e);
 }
 
-/* The error now, which is looked at anew when the filter has grown by a hundredth. */
-static void look_at_error(judge *j)
+/* One that stays stands for CHANCE / (1 - CHANCE) that went wrongly. */
+static void expect_lost(judge *j, double chance)
 {
-    uint64_t added = seen_added(j->filter);
-    if (added < j->error_at)
-        return;
-    j->error = seen_error_predicted(j->filter);
-    j->error_at = added + added / 100 + 1000;
+    j->lost += chance < 0.999 ? chance / (1 - chance) : 1000;
+}
+
+/* The error in the middle of the next keys: a power of their number, which is fitted
+ * anew when the filter has grown by a hundredth. Returns how many keys may be judged
+ * before the next look. */
+static size_t look_at_error(judge *j)
+{
+    uint64_t added = seen_added(j->filter), few = added / 64 + 64;
+    size_t next = few < GROUP ? (size_t)few : GROUP;
+    double n = (double)added + 1;
+    if (added >= j->error_next) {
+        double e = seen_error_predicted(j->filter), power = 0;
+        if (j->error_then > 0 && e > j->error_then)
+            power = log(e / j->error_then) / log(n / j->error_keys);
+        j->error_power = power < 16 ? power : 16;
+        j->error_then = e;
+        j->error_keys = n;
+        j->error_next = added + added / 100 + 16;
+    }
+    double middle = (n + (double)next / 2) / j->error_keys;
+    j->error = j->error_then * pow(middle, j->error_power);
+    j->error = j->error < 1 ? j->error : 1;
     if (j->expected && added > j->expected) {
         kit_warn("more than the %llu keys that the memory was made for: the filter now "
                  "errs with probability %.2g, rising (give a larger -m)",
                  (unsigned long long)j->expected, j->error);
         j->expected = 0;
     }
+    return next;
 }
 
 static bool too_many_lost(judge *j, block *b)
@@ -144,7 +168,7 @@ static bool judge_para(judge *j, para *p, const uint64_t *key, const bool *found
     p->gone = n && (double)p->found / (double)n > r->threshold;
     if (p->gone || !n)
         return false;
-    j->lost += chance_lost(j, p, (double)n, (double)(p->twin ? 1 : misses));
+    expect_lost(j, chance_lost(j, p, (double)n, (double)(p->twin ? 1 : misses)));
     if (r->no_update || !misses)
         return false;
     add(j, j->miss, misses);
@@ -169,7 +193,7 @@ static void judge_singles(judge *j, para *p, size_t paras, const uint64_t *key,
             continue;
         p[i].found = p[i].gone = j->found[at++];
         if (!p[i].gone)
-            j->lost += j->error;
+            expect_lost(j, j->error);
     }
 }
 
@@ -192,11 +216,10 @@ static void judge_all(judge *j, block *b)
 {
     bool singles = j->rules->exact || j->rules->by == BY_PARAGRAPH;
     for (size_t i = 0, at = 0; i < b->paras;) {
-        size_t to = i, keys = 0;
-        while (to < b->paras && keys < GROUP)
+        size_t to = i, keys = 0, most = look_at_error(j);
+        while (to < b->paras && keys < most)
             keys += b->para[to++].keys;
         make_room(j, keys);
-        look_at_error(j);
         if (keys)
             (singles ? judge_singles : judge_group)(j, b->para + i, to - i, b->key + at,
                                                     keys);

@@ -4,7 +4,7 @@
 import os
 import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tap import *
+from dedup_test import *
 if not os.path.exists("/usr/share/unicode/auxiliary/WordBreakProperty.txt"):
     skip_all("package unicode-data is not installed")
 import glob

@@ -4,7 +4,7 @@
 import os
 import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tap import *
+from dedup_test import *
 
 P = [("paragraph number %d has some words of its own and is long enough to be judged by "
       "its n-grams, %d of them" % (i, i * i)) for i in range(40)]

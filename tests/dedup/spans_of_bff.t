@@ -4,7 +4,7 @@
 import os
 import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tap import *
+from dedup_test import *
 
 SURE = ["-e", "1e-9"]  # the filter of the vectors was so large that it never erred
 IN = os.path.join(GOLDEN, "in.jsonl")

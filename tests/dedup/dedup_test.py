@@ -1,4 +1,4 @@
-"""tap.py - for tests in Python: a folder of their own, and promises in words."""
+"""For the tests of `seen dedup`: a folder of their own, the command, its marks."""
 import atexit
 import json
 import os
@@ -6,6 +6,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
@@ -16,34 +19,17 @@ work = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, work, True)
 os.chdir(work)
 os.environ["TMPDIR"] = work
-count, failed = 0, 0
 
 
 def ok(what, good, *notes):
-    global count, failed
-    count += 1
-    print("%sok %d - %s" % ("" if good else "not ", count, what))
-    if not good:
-        failed += 1
-        for note in notes:
-            for line in str(note).split("\n")[:12]:
-                print("# " + line[:400])
-    sys.stdout.flush()
-    return good
+    return tap.ok(good, what, notes)
 
 
 def same(what, want, got):
-    return ok(what, want == got, "expected: %r" % (want,), "got:      %r" % (got,))
+    return tap.same(got, want, what)
 
 
-def skip_all(why):
-    print("1..0 # SKIP " + why)
-    sys.exit(0)
-
-
-def finish():
-    print("1..%d" % count)
-    sys.exit(1 if failed else 0)
+skip_all, finish = tap.skip_all, tap.done
 
 
 def dedup(*options, stdin=None):
