@@ -1,8 +1,10 @@
-/* cmd_count.c - `seen count`: counts distinct values, in all or in each group.
+/* cmd_count.c - `seen count`: counts distinct values, in all or in each group. What
+ * sketches answer is in count_sketch.h.
  *
  * One filter serves all groups: the hash of a value is seeded with the hash of its
  * group, so the same visitor on two days is two keys. A group costs only its name. */
 #include "commands.h"
+#include "count_sketch.h"
 #include "uniq/emit.h"
 #include "json.h"
 #include "progress.h"
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 300 };
+enum { OPT_JSON = 300, OPT_TOP, OPT_QUANTILES };
 
 static const kit_option options[] = {
     KEY_OPTIONS,
@@ -24,8 +26,17 @@ static const kit_option options[] = {
     {'w', "width", "N",
      "Use only the first N bytes of that field: 10 of 2026-11-15T05:58:52 are the "
      "day."},
+    {OPT_TOP, "top", "N",
+     "Print the N most frequent values instead, each after the least and the most it "
+     "can have occurred."},
+    {OPT_QUANTILES, "quantiles", "[LIST]",
+     "Values are numbers: print their quantiles instead, those of LIST (0.5,99%) or the "
+     "usual ones."},
     OPTION_ERROR,
     OPTION_EXPECT,
+    {'m', "memory", "SIZE",
+     "Never take more than SIZE, however many values come: 16K count them with a "
+     "standard error of 0.8%. The values of --top are kept beside it."},
     {OPT_JSON, "json", NULL, "Print JSON, with the error."},
     THREAD_OPTION,
     {'q', "quiet", NULL, "Show no progress on a terminal and no word about the error."},
@@ -99,6 +110,9 @@ typedef struct job {
     size_t nfiles;
     unsigned threads;
     bool json, quiet;
+    uint64_t top;
+    bool quantiles;
+    const char *quantile_list; /* NULL: the usual ones */
 
     uint64_t seed, lines;
     seen_filter *filter;
@@ -183,6 +197,16 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
             kit_bad_value(&p, o, "a field number from 1 on");
         if (o == 'w' && !kit_parse_count(p.arg, &j->width))
             kit_bad_value(&p, o, "a number of bytes");
+        if (o == OPT_TOP && (!kit_parse_count(p.arg, &j->top) || j->top > 1 << 24))
+            kit_bad_value(&p, o, "a number of values, such as 20");
+        if (o == OPT_QUANTILES) {
+            double *q;
+            j->quantiles = true;
+            j->quantile_list = p.arg;
+            if (!count_parse_quantiles(p.arg, &q))
+                kit_bad_value(&p, o, "a list of quantiles, such as 0.5,0.99 or 50%,99%");
+            free(q);
+        }
         if (o == OPT_JSON)
             j->json = true;
         if (o == 'q')
@@ -190,6 +214,11 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     }
     if (j->width && !j->by)
         kit_usage(&p, "-w is about the field of --by, which is not given");
+    bool memory = j->size.memory && !j->top;
+    if (!!j->top + j->quantiles + memory > 1)
+        kit_usage(&p, "--top, --quantiles and -m are different questions");
+    if ((j->top || j->quantiles || memory) && (j->by || j->size.error > 0))
+        kit_usage(&p, "-b and -e do not go with --top, --quantiles or -m");
     j->files = argv + p.at;
     j->nfiles = (size_t)(argc - p.at);
 }
@@ -222,14 +251,35 @@ static void hash_by_group(job *j, by_group *g, const batch *b)
     }
 }
 
+static feed_spec input_of(const job *j)
+{
+    return (feed_spec){.files = j->files,
+                       .nfiles = j->nfiles,
+                       .keys = j->keys,
+                       .hash = !j->by && !j->quantiles,
+                       .seed = j->seed,
+                       .threads = j->threads};
+}
+
+uint64_t count_batches(const sketch_job *j, void (*take)(void *ctx, const batch *b),
+                       void *ctx)
+{
+    uint64_t lines = 0;
+    feed *in = feed_open(&j->input);
+    kit_progress_start(j->quiet);
+    for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
+        take(ctx, b);
+        lines += b->n;
+        feed_progress(in, lines, 0, 0);
+    }
+    kit_progress_end();
+    feed_close(in);
+    return lines;
+}
+
 static void count_lines(job *j)
 {
-    feed_spec spec = {.files = j->files,
-                      .nfiles = j->nfiles,
-                      .keys = j->keys,
-                      .hash = !j->by,
-                      .seed = j->seed,
-                      .threads = j->threads};
+    feed_spec spec = input_of(j);
     by_group g = {.name = {.field = j->by,
                            .separator = j->keys.separator,
                            .term = j->keys.term,
@@ -259,6 +309,16 @@ static int count_main(const kit_command *self, int argc, char **argv)
 {
     job j = {.keys = KEYSPEC_INIT, .seed = kit_new_seed()};
     parse(&j, self, argc, argv);
+    if (j.top || j.quantiles || j.size.memory) {
+        sketch_job s = {.input = input_of(&j),
+                        .top = j.top,
+                        .quantiles = j.quantile_list,
+                        .memory = j.size.memory,
+                        .json = j.json,
+                        .quiet = j.quiet};
+        (j.top ? count_top : j.quantiles ? count_quantiles : count_within_memory)(&s);
+        return 0;
+    }
     seen_spec spec = {.kind = j.size.error > 0 ? SEEN_AUTO : SEEN_SET,
                       .keys = j.size.keys,
                       .error = j.size.error,
@@ -273,18 +333,27 @@ static int count_main(const kit_command *self, int argc, char **argv)
 
 const kit_command cmd_count = {
     .name = "count",
-    .summary = "count distinct values, in all or for each day",
+    .summary = "count distinct values, find the most frequent ones, or quantiles",
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints the number of distinct lines, or with -k of distinct values of a "
         "field; "
         "with -b, one number for each value of another field, in the order in which "
-        "the values first occur. The error is said on standard error.",
+        "the values first occur. The error is said on standard error.\n"
+        "\n"
+        "The options --top, --quantiles and -m take a stream of any length in a fixed "
+        "amount of memory. The two counts that --top prints are bounds: the true one is "
+        "between them. Every value that occurs more often than the message says is in "
+        "the list.",
     .options = options,
     .examples =
         "# How many different addresses\n"
         "$ seen count urls.txt\n"
         "# Daily unique visitors: field 2 is the visitor, the day is in field 1\n"
-        "$ seen count -k 2 -b 1 -w 10 visits.log\n",
+        "$ seen count -k 2 -b 1 -w 10 visits.log\n"
+        "# The visitors that come most often\n"
+        "$ seen count --top 20 -k 2 visits.log\n"
+        "# Median and tail of a column of numbers\n"
+        "$ seen count --quantiles=50%,99% numbers.txt\n",
     .run = count_main,
 };
