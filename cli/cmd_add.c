@@ -19,10 +19,12 @@ enum { OPT_STATS = 300 };
 
 static const kit_option add_options[] = {
     WORD_OPTION,
+    WAIT_OPTION,
     OPTION_REDIS("Instead of FILTER: use one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
+    OPTION_FORCE_FORMAT,
     THREAD_OPTION,
     OPTION_STATS,
     {'q', "quiet", NULL, "Show no progress on a terminal."},
@@ -31,8 +33,10 @@ static const kit_option add_options[] = {
 
 static const kit_option rm_options[] = {
     WORD_OPTION,
+    WAIT_OPTION,
     KEY_OPTIONS,
     OPTION_FORMAT,
+    OPTION_FORCE_FORMAT,
     OPTION_STATS,
     {'q', "quiet", NULL, "Show no progress on a terminal."},
     {0},
@@ -58,7 +62,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     for (int o; (o = kit_next(&p));) {
         if (remote_option(o, p.arg, &j->name) || keyspec_option(&j->keys, &p, o) ||
             format_option(&p, o) || thread_option(&j->threads, &p, o) ||
-            word_option(&j->words, &p, o))
+            word_option(&j->words, &p, o) || wait_option(&p, o))
             continue;
         if (o == 'q')
             j->quiet = true;

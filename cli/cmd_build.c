@@ -8,12 +8,10 @@
 #include "sizing.h"
 #include "named_filter.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
 
@@ -34,6 +32,7 @@ static const kit_option options[] = {
     KEY_OPTIONS,
     THREAD_OPTION,
     {'f', "force", NULL, "Replace FILTER if it exists."},
+    WAIT_OPTION,
     {OPT_STATS, "stats", NULL,
      "At the end print on standard error what was built and what it took."},
     {'q', "quiet", NULL, "Show no progress on a terminal."},
@@ -44,6 +43,7 @@ typedef struct job {
     keyspec keys;
     seen_build_spec spec;
     const char *name;
+    named_target target;
     char *const *files;
     size_t nfiles;
     unsigned threads;
@@ -72,20 +72,6 @@ static int show(void *ctx, const seen_build_progress *p)
     return 0;
 }
 
-/* A signal while the file is being replaced waits until it is. */
-static int save(const seen_filter *f, const char *name)
-{
-    sigset_t stop, before;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGHUP);
-    sigprocmask(SIG_BLOCK, &stop, &before);
-    int rc = seen_save(f, name);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 static void tell(const seen_filter *f, uint64_t lines, const char *name)
 {
     char a[32], b[32], c[32];
@@ -111,7 +97,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     bool force = false;
     for (int o; (o = kit_next(&p));) {
         if (keyspec_option(&j->keys, &p, o) || thread_option(&j->threads, &p, o) ||
-            sizing_option(&z, &p, o))
+            sizing_option(&z, &p, o) || wait_option(&p, o))
             continue;
         switch (o) {
         case OPT_WORK:
@@ -146,7 +132,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     j->spec.error = z.error;
     j->spec.memory = z.memory;
     j->spec.keys = z.keys;
-    named_check_new(j->name, force);
+    j->target = named_claim(j->name, force);
     const char *bad = kit_lines_check(j->files, j->nfiles);
     if (bad)
         kit_die("%s", bad);
@@ -189,9 +175,7 @@ static int build_main(const kit_command *self, int argc, char **argv)
     job j = {.keys = KEYSPEC_INIT};
     parse(&j, self, argc, argv);
     seen_filter *f = build(&j);
-    int rc = save(f, j.name);
-    if (rc < 0)
-        named_die(j.name, rc);
+    named_fulfil(&j.target, f);
     if (j.stats)
         tell(f, j.lines, j.name);
     seen_free(f);

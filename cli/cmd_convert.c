@@ -15,6 +15,7 @@ static const kit_option options[] = {
     {OPT_TO, "to", "NAME", "The format of OUT: 'native', or one of 'seen formats'."},
     OPTION_FORMAT,
     {'f', "force", NULL, "Replace OUT if it exists."},
+    WAIT_OPTION,
     {0},
 };
 
@@ -72,7 +73,7 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     const char *to = NULL;
     bool force = false;
     for (int o; (o = kit_next(&p));) {
-        if (format_option(&p, o))
+        if (format_option(&p, o) || wait_option(&p, o))
             continue;
         if (o == OPT_TO)
             to = p.arg;
@@ -87,7 +88,7 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     if (strcmp(to, "native") && !named(to))
         kit_usage(&p, "--to %s: no such format ('seen formats' lists them)", to);
     const char *in = argv[p.at], *out = argv[p.at + 1];
-    named_check_new(out, force);
+    named_target t = named_claim(out, force);
     named_filter *s = named_open(in, NAMED_ASK);
     if (!s->filter)
         kit_die("%s: a %s cannot be converted", in, s->ops->kind);
@@ -95,10 +96,9 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     int rc = seen_convert(s->filter, to, &f);
     if (rc == SEEN_EKIND)
         refuse(s->filter, in, out, to);
-    if (rc == 0)
-        rc = seen_save(f, out);
     if (rc < 0)
         named_die(in, rc);
+    named_fulfil(&t, f);
     seen_free(f);
     named_close(s);
     return 0;

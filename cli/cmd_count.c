@@ -290,7 +290,8 @@ static void count_lines(job *j)
         j->lines += b->n;
         if (j->by)
             hash_by_group(j, &g, b);
-        if (seen_add_hashes(j->filter, j->by ? g.hash : b->hash, b->n, b->dup, NULL) < 0)
+        if (seen_add_hashes(j->filter, j->by ? g.hash : b->hash, b->n, b->dup, NULL) <
+            0)
             kit_die("%s", seen_reason());
         for (size_t i = 0; j->by && i < b->n; i++) {
             j->groups.all[g.group[i]].lines++;

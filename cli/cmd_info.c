@@ -180,13 +180,20 @@ static int verify_main(const kit_command *self, int argc, char **argv)
             named_close(s);
             continue;
         }
-        seen_filter *f;
-        int rc = seen_open(argv[i], SEEN_READ, &f);
+        named_filter *s = NULL;
         seen_stats st = {0};
+        int rc = named_try(argv[i], &s);
+        if (rc == 0 && seen_format_of(s->filter)) {
+            printf("%s: unknown: %s has no checksums\n", argv[i],
+                   seen_format_of(s->filter)->name);
+            status = status ? status : 1;
+            named_close(s);
+            continue;
+        }
         if (rc == 0) {
-            rc = seen_verify(f);
-            seen_get_stats(f, &st);
-            seen_free(f);
+            rc = seen_verify(s->filter);
+            seen_get_stats(s->filter, &st);
+            named_close(s);
         }
         if (rc == 0 && st.dirty) {
             /* A file that is being written has the checksums of its last flush. */
@@ -229,8 +236,8 @@ const kit_command cmd_verify = {
         "one in Redis, redis://host:port/name, says whether every piece is there.",
     .options = no_options,
     .status =
-        "0 if all are good, 1 if one cannot be checked because it is open for writing "
-        "or was not closed, 2 if one is damaged or cannot be read.",
+        "0 if all are good, 1 if one cannot be checked because it is open for writing, "
+        "was not closed, or has no checksums, 2 if one is damaged or cannot be read.",
     .examples = "# After a copy\n$ seen verify visited.seen\n",
     .run = verify_main,
 };

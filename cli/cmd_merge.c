@@ -5,40 +5,48 @@
 #include "named_filter.h"
 
 static const kit_option options[] = {
-    {'o', "output", "FILTER", "Where the union goes; it may be one of the inputs."},
+    {'o', "output", "FILTER",
+     "Write the union to FILTER, which is replaced; it may be one of the inputs, and - "
+     "is standard output."},
+    WAIT_OPTION,
     OPTION_FORMAT,
     {0},
 };
+
+/* Opens NAME as HOW and checks it: a damaged body would spread. */
+static named_filter *open_whole(const char *name, unsigned how)
+{
+    named_filter *s = named_open(name, how);
+    if (!s->filter)
+        kit_die("%s: a %s filter cannot be merged here", name, s->ops->kind);
+    int rc = seen_verify(s->filter);
+    if (rc < 0)
+        named_die(name, rc);
+    return s;
+}
 
 static int merge_main(const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen merge", self, argc, argv);
     const char *out = NULL;
     for (int o; (o = kit_next(&p));)
-        if (!format_option(&p, o))
+        if (!format_option(&p, o) && !wait_option(&p, o))
             out = p.arg;
     if (!out)
         kit_usage(&p, "where to? -o FILTER");
     if (p.at == argc)
         kit_usage(&p, "which FILTERs?");
-    seen_filter *sum;
-    int rc = format_or_native(argv[p.at], SEEN_LOAD, &sum);
-    if (rc < 0)
-        named_die(argv[p.at], rc);
+    /* Claimed before the first is read: it may be one of them. */
+    named_target target = named_claim(out, true);
+    named_filter *sum = open_whole(argv[p.at], NAMED_COPY);
     for (int i = p.at + 1; i < argc; i++) {
-        seen_filter *f;
-        rc = format_or_native(argv[i], SEEN_READ | SEEN_VERIFY, &f);
-        if (rc < 0)
-            named_die(argv[i], rc);
-        rc = seen_merge(sum, f);
-        if (rc < 0)
+        named_filter *s = open_whole(argv[i], NAMED_ASK);
+        if (seen_merge(sum->filter, s->filter) < 0)
             kit_die("%s does not fit %s: %s", argv[i], argv[p.at], seen_reason());
-        seen_free(f);
+        named_close(s);
     }
-    rc = seen_save(sum, out);
-    if (rc < 0)
-        named_die(out, rc);
-    seen_free(sum);
+    named_fulfil(&target, sum->filter);
+    named_close(sum);
     return 0;
 }
 

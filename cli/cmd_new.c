@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPT_FIXED = 300, OPT_SEED, OPT_BITS };
 
@@ -31,6 +30,7 @@ static const kit_option options[] = {
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
      "their seeds agree. With a known seed, strangers can choose keys that collide."},
     {'f', "force", NULL, "Replace FILTER if it exists."},
+    WAIT_OPTION,
     {OPT_REDIS, "redis", "URL",
      "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; many "
      "machines may use it at once. It does not grow."},
@@ -38,96 +38,105 @@ static const kit_option options[] = {
     {0},
 };
 
-static int make_foreign(const char *name, const format_spec *format)
+typedef struct job {
+    const char *name;
+    sizing size;
+    seen_spec spec;
+    format_spec format; /* of another system, if it has a name */
+    bool force;
+} job;
+
+static void set_option(job *j, const kit_parse *p, int key)
 {
+    uint64_t n;
+    switch (key) {
+    case 'f':
+        j->force = true;
+        break;
+    case 'r':
+        j->spec.flags |= SEEN_REMOVES;
+        break;
+    case OPT_FIXED:
+        j->spec.flags |= SEEN_FIXED;
+        break;
+    case OPT_SEED:
+        if (!kit_parse_seed(p->arg, &j->spec.seed))
+            kit_bad_value(p, key, "a number from 1 to 2^64-1");
+        break;
+    case OPT_BITS:
+        if (!kit_parse_count(p->arg, &j->spec.bits))
+            kit_bad_value(p, key, "a number of bits");
+        break;
+    case 'k':
+        if (!kit_parse_count(p->arg, &n) || n > 1000)
+            kit_bad_value(p, key, "a number of probes");
+        j->spec.probes = (uint32_t)n;
+        break;
+    }
+}
+
+static void parse(job *j, const kit_command *self, int argc, char **argv)
+{
+    kit_parse p = kit_parse_start("seen new", self, argc, argv);
+    const sizing *z = &j->size;
+    for (int o; (o = kit_next(&p));) {
+        if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KIND_UNKNOWN) {
+            const char *bad = format_parse(p.arg, &j->format);
+            if (bad)
+                kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);
+        } else if (!remote_option(o, p.arg, &j->name) && !wait_option(&p, o) &&
+                   !sizing_option(&j->size, &p, o)) {
+            set_option(j, &p, o);
+        }
+    }
+    if (p.at + !j->name != argc)
+        kit_usage(&p, "give one FILTER to make");
+    j->name = j->name ? j->name : argv[p.at];
+    if (remote_is_url(j->name)) {
+        if (j->spec.bits || j->spec.probes || j->spec.flags || z->memory || z->kind ||
+            *j->format.name)
+            kit_usage(&p, "a filter in Redis is made from -n and -e alone");
+    } else if (!*j->format.name) {
+        if (z->memory && !z->keys)
+            kit_usage(&p, "-m needs -n, the number of keys");
+        if (z->memory && z->error > 0)
+            kit_usage(&p, "-e and -m both decide the size: give one of them");
+    }
+}
+
+static seen_filter *make(job *j)
+{
+    const sizing *z = &j->size;
     seen_filter *f;
-    int rc = seen_new_foreign(format->name, &format->params, &f);
-    if (rc < 0)
+    if (!*j->format.name) {
+        j->spec.kind = z->kind;
+        j->spec.keys = z->keys;
+        j->spec.error = z->error;
+        j->spec.memory = z->memory;
+        return sizing_make(&j->spec);
+    }
+    seen_params *p = &j->format.params;
+    p->keys = z->keys ? z->keys : p->keys;
+    p->error = z->error > 0 ? z->error : p->error;
+    p->bits = j->spec.bits ? j->spec.bits : z->memory ? z->memory : p->bits;
+    p->probes = j->spec.probes ? j->spec.probes : p->probes;
+    if (seen_new_foreign(j->format.name, p, &f) < 0)
         kit_die("%s", seen_reason());
-    rc = seen_save(f, name);
-    if (rc < 0)
-        named_die(name, rc);
-    seen_free(f);
-    return 0;
+    return f;
 }
 
 static int new_main(const kit_command *self, int argc, char **argv)
 {
-    kit_parse p = kit_parse_start("seen new", self, argc, argv);
-    sizing z = {0};
-    seen_spec spec = {0};
-    bool force = false;
-    format_spec format = {0};
-    uint64_t n;
-    const char *name = NULL;
-    for (int o; (o = kit_next(&p));) {
-        if (remote_option(o, p.arg, &name))
-            continue;
-        if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KIND_UNKNOWN) {
-            const char *bad = format_parse(p.arg, &format);
-            if (bad)
-                kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);
-            continue;
-        }
-        if (sizing_option(&z, &p, o))
-            continue;
-        switch (o) {
-        case 'f':
-            force = true;
-            break;
-        case 'r':
-            spec.flags |= SEEN_REMOVES;
-            break;
-        case OPT_FIXED:
-            spec.flags |= SEEN_FIXED;
-            break;
-        case OPT_SEED:
-            if (!kit_parse_seed(p.arg, &spec.seed))
-                kit_bad_value(&p, o, "a number from 1 to 2^64-1");
-            break;
-        case OPT_BITS:
-            if (!kit_parse_count(p.arg, &spec.bits))
-                kit_bad_value(&p, o, "a number of bits");
-            break;
-        case 'k':
-            if (!kit_parse_count(p.arg, &n) || n > 1000)
-                kit_bad_value(&p, o, "a number of probes");
-            spec.probes = (uint32_t)n;
-            break;
-        }
-    }
-    if (p.at + !name != argc)
-        kit_usage(&p, "give one FILTER to make");
-    name = name ? name : argv[p.at];
-    if (remote_is_url(name)) {
-        if (spec.bits || spec.probes || spec.flags || z.memory || z.kind ||
-            *format.name)
-            kit_usage(&p, "a filter in Redis is made from -n and -e alone");
-        remote_make(name, z.keys, z.error, spec.seed ? spec.seed : kit_new_seed(),
-                    force);
+    job j = {0};
+    parse(&j, self, argc, argv);
+    if (remote_is_url(j.name)) {
+        remote_make(j.name, j.size.keys, j.size.error,
+                    j.spec.seed ? j.spec.seed : kit_new_seed(), j.force);
         return 0;
     }
-    spec.kind = z.kind;
-    spec.keys = z.keys;
-    spec.error = z.error;
-    spec.memory = z.memory;
-    named_check_new(name, force);
-    if (*format.name) {
-        seen_params *f = &format.params;
-        f->keys = z.keys ? z.keys : f->keys;
-        f->error = z.error > 0 ? z.error : f->error;
-        f->bits = spec.bits ? spec.bits : z.memory ? z.memory : f->bits;
-        f->probes = spec.probes ? spec.probes : f->probes;
-        return make_foreign(name, &format);
-    }
-    if (z.memory && !z.keys)
-        kit_usage(&p, "-m needs -n, the number of keys");
-    if (z.memory && z.error > 0)
-        kit_usage(&p, "-e and -m both decide the size: give one of them");
-    seen_filter *f = sizing_make(&spec);
-    int rc = seen_save(f, name);
-    if (rc < 0)
-        named_die(name, rc);
+    named_target t = named_claim(j.name, j.force);
+    seen_filter *f = make(&j);
+    named_fulfil(&t, f);
     seen_free(f);
     return 0;
 }

@@ -137,7 +137,7 @@ typedef struct plan {
     const char *plot;
     bool json, timed;
 
-    seen_size best;            /* what seen_solve chooses by itself */
+    seen_size best;       /* what seen_solve chooses by itself */
     seen_size row[KINDS]; /* 0 bytes: this kind cannot */
     char cannot[KINDS][160], why[160];
     seen_kind choice;

@@ -3,6 +3,7 @@
  * Nothing that was read is lost: a line is recorded in the state only after it was
  * written, files are replaced only when they are whole, and every failure is reported
  * with status 2. */
+#include "uniq/against.h"
 #include "uniq/budget.h"
 #include "commands.h"
 #include "json.h"
@@ -28,6 +29,7 @@ static const kit_option options[] = {
      "Remember the lines in FILE across runs; FILE is created if it is missing. A "
      "killed run may repeat lines next time but never loses one. Sizes (-n, -e, -m) "
      "apply when FILE is created."},
+    WAIT_OPTION,
     OPTION_REDIS("Remember the lines in a filter"),
     OPTION_REDIS_MODULE,
     {OPT_PRINT_FIRST, "print-first", NULL,
@@ -56,6 +58,7 @@ static const kit_option options[] = {
      "the input (with -k, their field N counts). FILE stays as it is; - is a list on "
      "standard input. May be repeated."},
     KEY_OPTIONS,
+    {'w', "width", "N", "Compare only the first N bytes of the key."},
     {'o', "output", "FILE",
      "Write to FILE, which is replaced at the end; it may be one of the inputs."},
     THREAD_OPTION,
@@ -89,6 +92,10 @@ static void set_option(uniq *u, const kit_parse *p, int key)
         break;
     case 'q':
         u->quiet = true;
+        break;
+    case 'w':
+        if (!kit_parse_count(p->arg, &u->keys.width))
+            kit_bad_value(p, key, "a number of bytes from 1 on");
         break;
     case OPT_STATS:
         u->stats = true;
@@ -148,7 +155,7 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
     for (int o; (o = kit_next(&p));)
-        if (!remote_option(o, p.arg, &u->state_name) &&
+        if (!remote_option(o, p.arg, &u->state_name) && !wait_option(&p, o) &&
             !keyspec_option(&u->keys, &p, o) && !sizing_option(&u->size, &p, o) &&
             !thread_option(&u->threads, &p, o))
             set_option(u, &p, o);
@@ -206,32 +213,6 @@ static seen_filter *new_filter(const uniq *u)
     return sizing_make(&spec);
 }
 
-/* The keys of a list become a set with SEED, so that one hash serves both; with a seed
- * of its own if SEED is 0. */
-static named_filter *open_list(const uniq *u, const char *name, uint64_t seed)
-{
-    char *const files[] = {(char *)name};
-    feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};
-    seen_spec set = {.kind = SEEN_SET, .seed = seed};
-    named_filter *s = kit_alloc(sizeof *s);
-    *s = (named_filter){
-        .name = name, .filter = sizing_make(&set), .hashes = true, .lock = -1};
-    spec.seed = seen_seed(s->filter);
-    feed *f = feed_open(&spec);
-    uint64_t lines = 0, missing = 0;
-    for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
-        named_add(s, b->key, b->hash, b->n, b->dup);
-        lines += b->n;
-        missing += b->missing;
-    }
-    feed_close(f);
-    if (lines && missing == lines)
-        kit_die("--against %s: no line has field %llu: -k counts for lists too (for a "
-                "list of bare keys make a filter with 'seen add')",
-                name, (unsigned long long)u->keys.field);
-    return s;
-}
-
 /* Whether the run needs only fingerprints in memory, and nothing to ask in order. */
 static bool may_shard(const uniq *u)
 {
@@ -261,17 +242,7 @@ static void open_filters(uniq *u)
                     seen_kind_name(kind));
     }
     u->lost_base = named_lost(u->seen);
-    uint64_t seed = u->seen->hashes ? seen_seed(u->seen->filter) : 0;
-    u->against = kit_alloc(u->nagainst * sizeof *u->against);
-    for (size_t i = 0; i < u->nagainst; i++) {
-        bool piped = !strcmp(u->against_name[i], "-");
-        named_filter *s = piped ? NULL : named_open_if_filter(u->against_name[i]);
-        if (!s)
-            s = open_list(u, u->against_name[i], seed);
-        else if (s->hashes)
-            s->hashes = u->seen->hashes && seen_seed(s->filter) == seed;
-        u->against[i] = s;
-    }
+    against_open(u);
 }
 
 /* ---- endings ----------------------------------------------------------------------
@@ -350,19 +321,21 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         uniq_one_pass(&u);
     }
 
-    /* The order that loses nothing: lines written, files in place, then the state. A
-     * run that was stopped keeps what it has printed, but replaces no file by a part.
-     */
+    /* The order that loses nothing: everything written and safe on disk, files in
+     * place, then the state. A run that was stopped keeps what it has printed, but
+     * replaces no file by a part. */
     bool files = u.out_name || u.dup_name;
     if (!kit_stopped || !files) {
         emit_finish(&u.dup, u.state_name != NULL);
         emit_finish(&u.out, u.state_name != NULL);
+        if (u.state_name)
+            named_write(u.seen);
         emit_commit(&u.dup);
         emit_commit(&u.out);
         if (u.after_print && kit_output_replaces(u.out.out))
             record_file(&u);
         if (u.state_name)
-            named_save(u.seen);
+            named_replace(u.seen);
     }
     report(&u);
     emit_close(&u.out);

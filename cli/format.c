@@ -5,14 +5,17 @@
 #include "human_numbers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 static format_spec chosen;
-static bool is_chosen;
+static bool is_chosen, forced;
 
 /* ---- the option ----------------------------------------------------------------- */
 
@@ -148,6 +151,11 @@ const char *format_parse(const char *text, format_spec *out)
 
 bool format_option(const kit_parse *p, int key)
 {
+    const kit_option *o = kit_option_keyed(p->command, key);
+    if (key == OPT_FORCE_FORMAT && o && !strncmp(o->help, "With --format", 13)) {
+        forced = true;
+        return true;
+    }
     if (key != OPT_FORMAT)
         return false;
     const char *bad = format_parse(p->arg, &chosen);
@@ -182,10 +190,26 @@ static bool gzip_starts(const char *name, const uint8_t *want, size_t n)
     return is;
 }
 
+/* A filter's header says how many bits follow; a little more may be attached to it.
+ * Whatever unpacks to more than that is not read: a few compressed megabytes can be
+ * gigabytes. */
+enum { DCSO_HEADER = 48, ATTACHED = 16 << 20 };
+
+static uint64_t gzip_most(const uint8_t *header)
+{
+    uint64_t m = 0;
+    for (int i = 7; i >= 0; i--)
+        m = m << 8 | header[32 + i];
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2;
+    machine *= (uint64_t)sysconf(_SC_PAGESIZE);
+    return m / 8 < machine ? DCSO_HEADER + m / 8 + 8 + ATTACHED : machine;
+}
+
 static int gzip_read(const char *name, uint8_t **out, size_t *len)
 {
     gzFile in = gzopen(name, "rb");
     size_t room = 1 << 16;
+    uint64_t most = UINT64_MAX;
     uint8_t *p = kit_alloc(room);
     int n = 0;
     *len = 0;
@@ -194,12 +218,13 @@ static int gzip_read(const char *name, uint8_t **out, size_t *len)
     while ((n = gzread(in, p + *len,
                        (unsigned)(room - *len < 1 << 30 ? room - *len : 1 << 30))) >
            0) {
+        if (!*len && n >= DCSO_HEADER)
+            most = gzip_most(p);
         *len += (size_t)n;
-        if (*len == room) {
-            p = realloc(p, room *= 2);
-            if (!p)
-                kit_die("%s: out of memory", name);
-        }
+        if (*len > most)
+            kit_die("%s: unpacks to more than the m of its header allows", name);
+        if (*len == room)
+            p = kit_grow(p, room *= 2, 1);
     }
     int wrong;
     const char *why = gzerror(in, &wrong);
@@ -233,19 +258,61 @@ static bool starts_native(const char *name)
     return !memcmp(head, "\x89seen", 5);
 }
 
-int format_or_native(const char *name, unsigned mode, seen_filter **out)
+int format_open_bytes(const void *bytes, size_t len, seen_filter **out)
 {
-    int rc = is_chosen ? SEEN_EFORMAT : seen_open(name, mode, out);
-    if (rc != SEEN_EFORMAT || (!is_chosen && starts_native(name)))
-        return rc;
-    return seen_open_foreign(name, is_chosen ? chosen.name : NULL, &chosen.params,
-                             mode & SEEN_LOAD, out);
+    bool native = len >= 5 && !memcmp(bytes, "\x89seen", 5);
+    if (native && !is_chosen)
+        return seen_open_bytes(bytes, len, SEEN_READ, NULL, out);
+    return seen_open_foreign_bytes(bytes, len, is_chosen ? chosen.name : NULL,
+                                   is_chosen ? &chosen.params : NULL, SEEN_READ, out);
+}
+
+/* Whether these bytes are lines of text: not one control character, and a newline. */
+static bool is_text(const uint8_t *p, size_t len)
+{
+    bool newline = false;
+    for (size_t i = 0; i < len && i < 1 << 16; i++) {
+        newline |= p[i] == '\n';
+        if ((p[i] < ' ' && !strchr("\t\n\r", p[i])) || p[i] == 0 || p[i] == 127)
+            return false;
+    }
+    return newline;
+}
+
+void format_check_target(const char *name)
+{
+    if (!is_chosen || forced)
+        return;
+    struct stat st;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        kit_die("%s: %s", name, strerror(errno));
+    size_t len = (size_t)st.st_size;
+    void *p = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    close(fd);
+    if (!len)
+        return;
+    if (p == MAP_FAILED)
+        kit_die("%s: cannot map: %s", name, strerror(errno));
+    const seen_format *is = seen_recognise(p, len);
+    if (starts_native(name))
+        kit_die("%s: is a filter of seen, not %s: leave out --format", name,
+                chosen.name);
+    if (is && strcmp(is->name, chosen.name))
+        kit_die("%s: looks like %s, not %s: adding would destroy it (--force if it is "
+                "%s nevertheless)",
+                name, is->name, chosen.name, chosen.name);
+    if (!is && is_text(p, len))
+        kit_die("%s: is text, not a filter: adding would destroy it (--force if it is "
+                "%s nevertheless)",
+                name, chosen.name);
+    munmap(p, len);
 }
 
 int format_open(const char *name, unsigned how, named_filter *s)
 {
     static const uint8_t dcso[8] = {1};
-    unsigned mode = how & NAMED_CHANGE ? SEEN_LOAD : SEEN_READ;
+    unsigned mode = how == NAMED_ASK ? SEEN_READ : SEEN_LOAD;
     if (strstr(name, "://") || (!is_chosen && starts_native(name)))
         return SEEN_EFORMAT;
     if (gzip_starts(name, is_chosen ? NULL : dcso, 8)) {
@@ -292,23 +359,16 @@ static int put_gzip(void *ctx, const void *bytes, size_t len)
     return pack(ctx, bytes, len, Z_NO_FLUSH);
 }
 
-void format_save_gzip(const named_filter *s)
+int format_write_gzip(const seen_filter *f, kit_output *out)
 {
     enum { GZIP = 15 + 16 };
-    packer p = {.out = kit_output_open(s->name)};
-    if (!p.out)
-        kit_die("%s: %s", s->name, strerror(errno));
+    packer p = {.out = out};
     if (deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK)
-        kit_die("%s: out of memory", s->name);
-    int rc = seen_write(s->filter, put_gzip, &p);
+        kit_die("out of memory for compressing");
+    int rc = seen_write(f, put_gzip, &p);
     if (rc == 0)
         rc = pack(&p, NULL, 0, Z_FINISH);
     deflateEnd(&p.z);
-    if (rc == SEEN_EIO || kit_output_finish(p.out, 1) < 0 ||
-        kit_output_commit(p.out) < 0)
-        kit_output_fail(p.out);
-    if (rc < 0)
-        named_die(s->name, rc);
-    kit_output_close(p.out);
+    return rc;
 }

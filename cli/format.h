@@ -26,8 +26,8 @@ typedef struct format_spec {
     char type[32], column[256];
 } format_spec;
 
-/* Takes --format; returns whether KEY was it. It applies to every filter that this run
- * opens. */
+/* Takes --format, and --force where a command has it; returns whether KEY was one. It
+ * applies to every filter that this run opens. */
 bool format_option(const kit_parse *p, int key);
 
 /* Reads NAME[:PARAM=VALUE,...]; returns NULL, or what is wrong with it. */
@@ -39,9 +39,23 @@ bool format_is_chosen(void);
 /* An opener for named_filter.c; leaves native filters to their own opener. */
 int format_open(const char *name, unsigned how, named_filter *s);
 
-/* seen_open for native files, seen_open_foreign for others. */
-int format_or_native(const char *name, unsigned mode, seen_filter **out);
+/* The same for bytes that came through a pipe, of a native filter or another system's;
+ * they must stay. */
+int format_open_bytes(const void *bytes, size_t len, seen_filter **out);
 
-/* Saves what was compressed compressed. Ends the program if it fails. */
-void format_save_gzip(const named_filter *s);
+/* Many formats have no header, so that --format may be given for any file by mistake,
+ * and adding would destroy it. Ends the program if the bytes of the file NAME are
+ * recognised as those of another format, or are text, unless --force was given. */
+void format_check_target(const char *name);
+
+enum { OPT_FORCE_FORMAT = 'f' };
+#define OPTION_FORCE_FORMAT                                                            \
+    {                                                                                  \
+        OPT_FORCE_FORMAT, "force", NULL,                                               \
+            "With --format: change FILTER even if its bytes look like another format " \
+            "or like text."                                                            \
+    }
+
+/* Writes F compressed to OUT: 0, or SEEN_EIO if OUT failed, or another code. */
+int format_write_gzip(const seen_filter *f, kit_output *out);
 #endif

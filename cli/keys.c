@@ -36,6 +36,9 @@ bool keyspec_option(keyspec *k, const kit_parse *p, int key)
     case OPT_TRIM:
         k->trim = true;
         return true;
+    case OPT_CRLF:
+        k->crlf = true;
+        return true;
     case OPT_CSV:
         k->csv = true;
         return true;
@@ -54,7 +57,7 @@ bool word_option(words *w, const kit_parse *p, int key)
 
 bool keyspec_plain(const keyspec *k)
 {
-    return !k->field && !k->trim && !k->nocase && !k->url;
+    return !k->field && !k->width && !k->crlf && !k->trim && !k->nocase && !k->url;
 }
 
 /* ---- arena: chunks that stay where they are until the batch is done -------------- */
@@ -229,9 +232,14 @@ seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
 seen_key keyspec_key(const keyspec *k, arena *a, seen_key line, uint64_t *missing)
 {
     seen_key key = line;
+    if (k->crlf && key.len && ((const char *)key.data)[key.len - 1] == '\r')
+        key.len--;
     if (k->field && !(k->csv ? find_csv(k, a, &key) : find_field(k, &key))) {
         key.len = 0;
         ++*missing;
     }
-    return keyspec_bare(k, a, key);
+    key = keyspec_bare(k, a, key);
+    if (k->width && key.len > k->width)
+        key.len = k->width;
+    return key;
 }

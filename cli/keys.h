@@ -13,6 +13,8 @@ typedef struct keyspec {
     uint64_t field; /* 1 is the first; 0: the whole line */
     int separator;  /* -1: runs of blanks, as in awk; with --csv: comma */
     int term;       /* what ends a line */
+    uint64_t width; /* how many bytes of the key count; 0: all */
+    bool crlf; /* a carriage return before TERM belongs to the end of the line */
     bool trim, nocase, url, csv;
 } keyspec;
 
@@ -21,7 +23,7 @@ typedef struct keyspec {
         .separator = -1, .term = '\n'                                                  \
     }
 
-enum { OPT_TRIM = 0x400, OPT_CSV };
+enum { OPT_TRIM = 0x400, OPT_CSV, OPT_CRLF };
 
 /* Rows for a command's table of options. */
 #define KEY_OPTIONS                                                                    \
@@ -35,6 +37,9 @@ enum { OPT_TRIM = 0x400, OPT_CSV };
          "Fields are those of CSV, separated by commas or -t CHAR and unquoted; a "    \
          "record may span several lines."},                                            \
         {OPT_TRIM, "trim", NULL, "Ignore white space around the key."},                \
+        {OPT_CRLF, "crlf", NULL,                                                       \
+         "A carriage return at the end of a line is not part of it (lists from "       \
+         "Windows)."},                                                                 \
         {'i', "ignore-case", NULL, "Ignore the case of ASCII letters."},               \
         {'u', "url", NULL,                                                             \
          "Compare keys as normalised URLs: scheme and host in lower case, no default " \

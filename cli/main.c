@@ -2,11 +2,12 @@
  *
  * A new subcommand is a file cmd_NAME.c with a kit_command, one name in commands.h and
  * one line in the table below; help, man page and completions follow from its table. */
+#include "bus_error.h"
 #include "commands.h"
 #include "output.h"
 #include "say.h"
 #include "seen.h"
-#include "unpack.h"
+#include "compression.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,8 @@ void run_other(const char *word, char **argv)
 int main(int argc, char **argv)
 {
     open_standard();
+    kit_stdout_waits();
+    kit_name_bus_errors();
     signal(SIGPIPE, SIG_IGN); /* noticed as EPIPE, after which outputs are tidied up */
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error like a full disk */
     kit_version = version;

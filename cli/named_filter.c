@@ -1,8 +1,10 @@
-/* named_filter.c - filters by name: opening, locking, saving. */
+/* named_filter.c - opens filters by name, locks and replaces their files. */
 #include "named_filter.h"
-#include "remote_filter.h"
+#include "file_lock.h"
 #include "format.h"
+#include "remote_filter.h"
 #include "say.h"
+#include "source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,25 +26,96 @@ void named_die(const char *name, int code)
     kit_die("%s: %s", name, why);
 }
 
+bool wait_option(const kit_parse *p, int key)
+{
+    if (key != OPT_WAIT)
+        return false;
+    char *end = NULL;
+    double seconds = p->arg ? strtod(p->arg, &end) : -1;
+    if (p->arg && (end == p->arg || *end || !(seconds >= 0 && seconds <= 1e9)))
+        kit_bad_value(p, key, "a number of seconds");
+    file_lock_wait(seconds);
+    return true;
+}
+
 /* ---- names ----------------------------------------------------------------------- */
 
-/* Each opener looks whether NAME is its own. It returns SEEN_EFORMAT if not, 0 and
- * fills S, or another code with seen_reason(); the last one's reason is told when
- * nobody knows NAME. */
+/* Each opener decides whether NAME is its own. It returns SEEN_EFORMAT if not; 0 and
+ * fills S; or another code with seen_reason(). The last one's reason is reported when
+ * NAME is none's. */
 typedef int opener(const char *name, unsigned how, named_filter *s);
+
+/* A filter that came from Parquet hashes as Parquet does, whatever its seed. */
+static bool takes_hashes(const seen_filter *f)
+{
+    return seen_hash(f, "x", 1) == seen_hash_seeded(seen_seed(f), "x", 1);
+}
 
 static int open_native(const char *name, unsigned how, named_filter *s)
 {
     if (format_is_chosen())
         return SEEN_EFORMAT;
-    int rc = seen_open(name, how & NAMED_CHANGE ? SEEN_LOAD : SEEN_READ, &s->filter);
-    /* A filter that came from Parquet hashes as Parquet does, whatever its seed. */
-    s->hashes = rc == 0 && seen_hash(s->filter, "x", 1) ==
-                               seen_hash_seeded(seen_seed(s->filter), "x", 1);
+    int rc = seen_open(name, how == NAMED_ASK ? SEEN_READ : SEEN_LOAD, &s->filter);
+    s->hashes = rc == 0 && takes_hashes(s->filter);
     return rc;
 }
 
-static opener *const openers[] = {remote_open, open_native, format_open};
+/* Everything that can be read from NAME, unpacked, in pages of its own. */
+static void read_pipe(const char *name, named_filter *s)
+{
+    size_t room = 1 << 20;
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2;
+    memory *= (uint64_t)sysconf(_SC_PAGESIZE);
+    kit_source *in = kit_source_open(name);
+    if (!in)
+        kit_die("%s: %s", name, strerror(errno));
+    char *p =
+        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (ssize_t n; p != MAP_FAILED;) {
+        if ((n = kit_source_read(in, p + s->piped_len, room - s->piped_len)) < 0)
+            kit_die("%s: %s", name, kit_source_error(in));
+        if (n == 0)
+            break;
+        s->piped_len += (size_t)n;
+        if (s->piped_len < room)
+            continue;
+        if (room > memory)
+            kit_die("%s: larger than half of the machine's memory", name);
+        p = mremap(p, room, room * 2, MREMAP_MAYMOVE);
+        room *= 2;
+    }
+    if (p == MAP_FAILED)
+        kit_die("%s: out of memory", name);
+    kit_source_close(in);
+    s->piped = p;
+    s->piped_room = room;
+}
+
+/* A pipe, such as standard input or the shell's <(...), cannot be mapped: it is read
+ * into memory. */
+static int open_pipe(const char *name, unsigned how, named_filter *s)
+{
+    struct stat st;
+    bool in = !strcmp(name, "-");
+    if (!in && (stat(name, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        return SEEN_EFORMAT;
+    read_pipe(name, s);
+    int rc = format_open_bytes(s->piped, s->piped_len, &s->filter);
+    if (rc == 0 && how & NAMED_COPY) {
+        seen_filter *copy;
+        rc = seen_copy(s->filter, &copy);
+        if (rc == 0) {
+            seen_free(s->filter);
+            s->filter = copy;
+        }
+    }
+    if (rc < 0)
+        named_die(in ? "standard input" : name, rc);
+    s->hashes = !seen_format_of(s->filter) && takes_hashes(s->filter);
+    return rc;
+}
+
+static opener *const openers[] = {remote_open, open_pipe, open_native, format_open};
 
 static int open_any(const char *name, unsigned how, named_filter *s)
 {
@@ -55,48 +128,9 @@ static int open_any(const char *name, unsigned how, named_filter *s)
     return rc;
 }
 
-/* ---- locks ----------------------------------------------------------------------- */
-
-/* Locks the file that NAME is now. It may be replaced between opening and locking, so
- * the name is looked at again; whoever waits for nothing else needs no lock file. */
-static int lock_file(const char *name, bool make, bool *made)
-{
-    for (;;) {
-        struct stat a, b;
-        int fd = open(name, O_RDWR | O_CLOEXEC);
-        *made = false;
-        if (fd < 0 && errno == ENOENT && make) {
-            fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-            *made = fd >= 0;
-            if (fd < 0 && errno == EEXIST)
-                continue;
-        }
-        if (fd < 0)
-            kit_die("%s: %s", name, strerror(errno));
-        if (fstat(fd, &a) < 0 || !S_ISREG(a.st_mode))
-            kit_die("%s: not a regular file", name);
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-            if (errno == EWOULDBLOCK)
-                kit_die("%s: in use by another run", name);
-            kit_die("%s: cannot lock: %s", name, strerror(errno));
-        }
-        if (stat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-            return fd;
-        close(fd);
-    }
-}
-
-/* Files that this run made and that are still empty vanish when it fails. */
-static const char *made_name;
-
-static void remove_made(void)
-{
-    struct stat st;
-    if (made_name && stat(made_name, &st) == 0 && st.st_size == 0)
-        unlink(made_name);
-}
-
-void named_check_place(const char *name)
+/* A filter is saved by replacing its file, which needs the folder of NAME: better to
+ * know before the work than after it. */
+static void check_place(const char *name)
 {
     struct stat st;
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
@@ -104,6 +138,8 @@ void named_check_place(const char *name)
     if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
         return; /* a device is written to, not replaced */
     char *real = realpath(name, NULL), *copy = strdup(real ? real : name);
+    if (!copy)
+        kit_die("%s: out of memory", name);
     const char *dir = dirname(copy);
     if (access(dir, W_OK) < 0)
         kit_die("%s: cannot be written: folder %s: %s", name, dir, strerror(errno));
@@ -111,37 +147,67 @@ void named_check_place(const char *name)
     free(real);
 }
 
-void named_check_new(const char *name, bool force)
-{
-    if (!force && access(name, F_OK) == 0)
-        kit_die("%s: exists already (-f replaces it)", name);
-    named_check_place(name);
-}
-
-named_filter *named_open(const char *name, unsigned how)
+static named_filter *new_named(const char *name)
 {
     named_filter *s = kit_alloc(sizeof *s);
     s->name = name;
     s->lock = -1;
-    s->changes = how & NAMED_CHANGE;
+    return s;
+}
+
+/* Locks the file, and refuses what would be destroyed by adding to it. True if there is
+ * a filter in it; false if the file is empty, which is fine for NAMED_MAY_MAKE. */
+static bool prepare_change(named_filter *s, unsigned how)
+{
     struct stat st;
-    bool remote = strstr(name, "://") != NULL;
-    if (how & NAMED_CHANGE && !remote) {
-        s->lock = lock_file(name, how & NAMED_MAY_MAKE, &s->made);
-        if (s->made) {
-            made_name = name;
-            atexit(remove_made);
-        }
-        named_check_place(name);
-        if (how & NAMED_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
-            return s; /* new, or left by a run that was killed before its first save */
+    if (!strcmp(s->name, "-"))
+        kit_die("a filter that is to be changed must be a file, not standard input");
+    s->lock = file_lock(s->name, how & NAMED_MAY_MAKE);
+    if (s->lock < 0)
+        kit_die("%s: %s", s->name, strerror(ENOENT));
+    check_place(s->name);
+    if (how & NAMED_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
+        return false; /* new, or left by a run that was killed before its first save */
+    format_check_target(s->name);
+    return true;
+}
+
+static void refuse_empty(const char *name)
+{
+    struct stat st;
+    if (!strstr(name, "://") && stat(name, &st) == 0 && S_ISREG(st.st_mode) &&
+        st.st_size == 0)
+        kit_die("%s: empty: no filter was ever saved in it ('seen uniq --state' makes "
+                "one there, or remove it)",
+                name);
+}
+
+named_filter *named_open(const char *name, unsigned how)
+{
+    named_filter *s = new_named(name);
+    struct stat st;
+    if (!strstr(name, "://")) {
+        if (how & NAMED_CHANGE && !prepare_change(s, how))
+            return s;
+        if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+            kit_die("%s: %s", name, strerror(EISDIR));
+        refuse_empty(name);
     }
-    if (!remote && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-        kit_die("%s: %s", name, strerror(EISDIR));
     int rc = open_any(name, how, s);
     if (rc < 0)
         named_die(name, rc);
     return s;
+}
+
+int named_try(const char *name, named_filter **out)
+{
+    *out = new_named(name);
+    int rc = open_any(name, NAMED_ASK, *out);
+    if (rc < 0) {
+        named_close(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 named_filter *named_open_if_filter(const char *name)
@@ -154,23 +220,20 @@ named_filter *named_open_if_filter(const char *name)
             kit_die("%s: %s", name, strerror(errno));
         if (S_ISDIR(st.st_mode))
             kit_die("%s: %s", name, strerror(EISDIR));
-        if (!S_ISREG(st.st_mode)) /* reading ahead would eat it */
+        if (!S_ISREG(st.st_mode)) /* reading ahead would consume it */
             return NULL;
         int fd = open(name, O_RDONLY | O_CLOEXEC);
         if (fd < 0 || read(fd, head, sizeof head) < 0)
             kit_die("%s: %s", name, strerror(errno));
         close(fd);
     }
-    named_filter *s = kit_alloc(sizeof *s);
-    s->name = name;
-    s->lock = -1;
-    int rc = open_any(name, NAMED_ASK, s);
+    named_filter *s;
+    int rc = named_try(name, &s);
     if (rc == 0)
         return s;
-    /* What begins like a filter is one, if a bad one. */
+    /* A file that begins like a filter is one, if a damaged one. */
     if (rc != SEEN_EFORMAT || memcmp(head, magic, sizeof magic) == 0)
         named_die(name, rc);
-    free(s);
     return NULL;
 }
 
@@ -213,21 +276,53 @@ double named_lost(named_filter *s)
     return s->ops ? s->ops->lost(s) : s->filter ? seen_lost_expected(s->filter) : 0;
 }
 
-void named_save(named_filter *s)
+static int put(void *ctx, const void *p, size_t len)
+{
+    return kit_output_write(ctx, p, len) < 0 ? SEEN_EIO : 0;
+}
+
+/* Writes F beside NAME, safe on disk, not yet in place. */
+static kit_output *write_beside(const char *name, const seen_filter *f, bool gzip)
+{
+    kit_output *o = kit_output_open(name);
+    if (!o)
+        kit_die("%s: %s", name, strerror(errno));
+    int rc = gzip ? format_write_gzip(f, o) : seen_write(f, put, o);
+    if (rc == SEEN_EIO || (rc == 0 && kit_output_finish(o, 0) < 0))
+        kit_output_fail(o);
+    if (rc < 0)
+        named_die(name, rc);
+    return o;
+}
+
+static void put_in_place(kit_output *o)
+{
+    if (kit_output_commit(o) < 0)
+        kit_output_fail(o);
+    kit_output_close(o);
+}
+
+void named_write(named_filter *s)
+{
+    if (!s->ops)
+        s->replacement = write_beside(s->name, s->filter, s->gzip);
+}
+
+void named_replace(named_filter *s)
 {
     if (s->ops) {
         if (s->ops->save && !s->ops->save(s))
             exit(2);
         return;
     }
-    if (s->gzip) {
-        format_save_gzip(s);
-        return;
-    }
-    int rc = seen_save(s->filter, s->name);
-    if (rc < 0)
-        named_die(s->name, rc);
-    made_name = NULL;
+    put_in_place(s->replacement);
+    s->replacement = NULL;
+}
+
+void named_save(named_filter *s)
+{
+    named_write(s);
+    named_replace(s);
 }
 
 void named_close(named_filter *s)
@@ -237,7 +332,47 @@ void named_close(named_filter *s)
     if (s->ops && s->ops->close)
         s->ops->close(s);
     seen_free(s->filter);
+    if (s->piped)
+        munmap(s->piped, s->piped_room);
     if (s->lock >= 0)
         close(s->lock);
     free(s);
+}
+
+/* ---- files to be made ------------------------------------------------------------ */
+
+/* A device or standard output is written to, not replaced. */
+static bool is_file(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") && (stat(name, &st) < 0 || S_ISREG(st.st_mode));
+}
+
+named_target named_claim(const char *name, bool force)
+{
+    named_target t = {.name = name, .lock = -1, .force = force};
+    if (strcmp(name, "-"))
+        check_place(name);
+    if (!is_file(name))
+        return t;
+    t.existed = access(name, F_OK) == 0;
+    if (t.existed && !force)
+        kit_die("%s: exists already (-f replaces it)", name);
+    if (t.existed)
+        t.lock = file_lock(name, false);
+    return t;
+}
+
+void named_fulfil(named_target *t, const seen_filter *f)
+{
+    kit_output *o = write_beside(t->name, f, false);
+    if (is_file(t->name) && t->lock < 0) {
+        /* It did not exist: what another run has made meanwhile is not overwritten. */
+        if (!t->force && access(t->name, F_OK) == 0)
+            kit_die("%s: was made by another run meanwhile (-f replaces it)", t->name);
+        t->lock = file_lock(t->name, false);
+    }
+    put_in_place(o);
+    if (t->lock >= 0)
+        close(t->lock);
 }

@@ -1,8 +1,9 @@
 /* named_filter.h - a filter by its name: the one place that knows what names can mean.
  *
- * A name is a file, a native filter or another system's, or the URL of a filter in a
- * server. named_open tries each opener in turn, for all commands. A filter that is not
- * one of the library's (in a server) brings its own named_ops. */
+ * A name is a file, a native filter or another system's; the URL of a filter in a
+ * server; or, for a filter that is only asked, a pipe ("-" is standard input).
+ * named_open tries each opener in turn, for all commands. A filter that is not one of
+ * the library's (in a server) brings its own named_ops. */
 #ifndef CLI_NAMED_FILTER_H
 #define CLI_NAMED_FILTER_H
 
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options.h"
+#include "output.h"
 #include "seen.h"
 
 typedef struct named_filter named_filter;
@@ -35,16 +38,18 @@ struct named_filter {
     void *ctx;            /* of ops */
     bool hashes;          /* takes seen_add_hashes with FILTER's seed */
     int lock;             /* descriptor that holds the lock; -1 */
-    bool made;            /* the file did not exist before */
-    bool changes;         /* opened to be changed */
     bool gzip;            /* another system's filter, compressed as a whole */
+    void *piped;          /* the bytes of a filter that came through a pipe */
+    size_t piped_len, piped_room;
+    kit_output *replacement; /* between named_write and named_replace */
 };
 
 enum {
-    NAMED_ASK = 0,     /* only asked: shared, read-only */
-    NAMED_CHANGE = 1,  /* will be changed and saved: locked against a second writer */
-    NAMED_MAY_MAKE = 2 /* with NAMED_CHANGE: a missing or empty file is fine, then
-                        * s->filter is NULL until the caller makes one */
+    NAMED_ASK = 0,      /* only asked: shared, read-only */
+    NAMED_CHANGE = 1,   /* will be changed and saved: locked against a second writer */
+    NAMED_MAY_MAKE = 2, /* with NAMED_CHANGE: a missing or empty file is fine, then
+                         * s->filter is NULL until the caller makes one */
+    NAMED_COPY = 4      /* in memory, to be changed but not saved under its name */
 };
 
 /* Opens NAME, or reports why not and ends the program with status 2. */
@@ -53,6 +58,10 @@ named_filter *named_open(const char *name, unsigned how);
 /* The same where NAME may also be a list of lines: NULL if it can be read but is not a
  * filter at all. */
 named_filter *named_open_if_filter(const char *name);
+
+/* The same for NAMED_ASK, without ending the program: 0 or a code of the library, whose
+ * reason names the file or field. */
+int named_try(const char *name, named_filter **out);
 
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
 void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
@@ -63,18 +72,39 @@ void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
 uint64_t named_bytes(named_filter *s);
 double named_lost(named_filter *s);
 
-/* Replaces the file whole. Ends the program if it fails. */
-void named_save(named_filter *s);
+/* Replaces the file whole, in two steps: named_write writes a new file beside the old
+ * one and waits until it is safe on disk, named_replace puts it in place. Whatever
+ * fails for want of room fails in the first. Both end the program if they fail. */
+void named_write(named_filter *s);
+void named_replace(named_filter *s);
+void named_save(named_filter *s); /* both */
 void named_close(named_filter *s);
 
-/* A filter is saved by making or replacing a file, which needs the folder of NAME:
- * better to know before the work than after it. Ends the program if it is not possible.
- */
-void named_check_place(const char *name);
+/* A filter file to be made, or replaced by another filter. From named_claim on no other
+ * run can write to it. */
+typedef struct named_target {
+    const char *name;
+    int lock;
+    bool existed, force;
+} named_target;
 
-/* The same for a file that is to be made; one that exists is refused unless FORCE. */
-void named_check_new(const char *name, bool force);
+/* Checks that NAME can be written, before the work is done; a file that exists is
+ * refused unless FORCE, and locked. Ends the program if it is not possible. */
+named_target named_claim(const char *name, bool force);
+
+/* Writes F there, whole, and ends the claim. Ends the program if it fails. */
+void named_fulfil(named_target *t, const seen_filter *f);
 
 /* Reports the library's last failure, with NAME, and ends the program. */
 void named_die(const char *name, int code) __attribute__((noreturn));
+
+enum { OPT_WAIT = 0x410 };
+#define WAIT_OPTION                                                                    \
+    {                                                                                  \
+        OPT_WAIT, "wait", "[SECONDS]",                                                 \
+            "If another run is writing the filter, wait until it is done, at most "    \
+            "SECONDS [for ever], instead of failing."                                  \
+    }
+/* Takes --wait; returns whether KEY was it. It applies to every lock of this run. */
+bool wait_option(const kit_parse *p, int key);
 #endif

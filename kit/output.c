@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct kit_output {
     char *temp;    /* its name until it is committed, if it has one */
     bool nameless; /* it has none: it disappears even if the program is killed */
     bool replaces; /* a file that is put in its place when it is whole */
+    bool safe;     /* everything written so far is safe on disk */
     size_t len;
     char buf[GATHER];
 };
@@ -28,19 +30,35 @@ struct kit_output {
 /* Names of unfinished files, removed when the program ends. */
 static char **temps;
 static size_t temp_count;
+static const char *made_empty;
 
 void kit_temp_remove(void)
 {
+    struct stat st;
     for (size_t i = 0; i < temp_count; i++)
         unlink(temps[i]);
     temp_count = 0;
+    if (made_empty && stat(made_empty, &st) == 0 && st.st_size == 0)
+        unlink(made_empty);
+    made_empty = NULL;
 }
 
-static void remember(char *name)
+static void at_exit(void)
 {
     static int armed;
     if (!armed++)
         atexit(kit_temp_remove);
+}
+
+void kit_made_empty(const char *name)
+{
+    at_exit();
+    made_empty = name;
+}
+
+static void remember(char *name)
+{
+    at_exit();
     temps = kit_grow(temps, temp_count + 1, sizeof *temps);
     temps[temp_count++] = name;
 }
@@ -91,18 +109,25 @@ int kit_temp_nameless(void)
     return fd;
 }
 
+/* The folder of PATH as a string of its own. */
+static char *folder_of(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = 0;
+    else if (copy && *copy)
+        copy[0] = '.', copy[1] = 0;
+    return copy;
+}
+
 /* A file without a name in the folder of PATH; -1 if the file system has none, or if
  * /proc, which gives it a name later, is missing. */
 static int nameless_beside(const char *path)
 {
-    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
-    if (!folder || access("/proc/self/fd", X_OK) < 0) {
-        free(folder);
-        return -1;
-    }
-    if (slash)
-        slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char *folder = folder_of(path);
+    int fd = -1;
+    if (folder && access("/proc/self/fd", X_OK) == 0)
+        fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     free(folder);
     return fd;
 }
@@ -215,19 +240,30 @@ const char *kit_output_name(const kit_output *o)
     return o->path ? o->path : "standard output";
 }
 
+/* Writes everything, also where the descriptor does not block: a pipe may have been
+ * made so by the program at its other end. 0, or an errno. */
+static int write_all(int fd, const char *p, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, p, len);
+        if (n >= 0) {
+            p += n;
+            len -= (size_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            poll(&(struct pollfd){fd, POLLOUT, 0}, 1, -1);
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
 static int put(kit_output *o, const char *p, size_t len)
 {
-    while (len && !o->error) {
-        ssize_t n = write(o->fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            o->error = errno;
-            break;
-        }
-        p += n;
-        len -= (size_t)n;
-    }
+    if (len)
+        o->safe = false;
+    if (!o->error)
+        o->error = write_all(o->fd, p, len);
     errno = o->error;
     return o->error ? -1 : 0;
 }
@@ -250,37 +286,69 @@ int kit_output_write(kit_output *o, const void *p, size_t len)
     return 0;
 }
 
+static int failed(kit_output *o)
+{
+    o->error = errno;
+    return -1;
+}
+
 int kit_output_finish(kit_output *o, int sync)
 {
     if (kit_output_flush(o) < 0)
         return -1;
     struct stat st;
-    if (sync && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && fsync(o->fd) < 0) {
-        o->error = errno;
-        return -1;
+    if ((sync || o->replaces) && !o->safe && fstat(o->fd, &st) == 0 &&
+        S_ISREG(st.st_mode)) {
+        if (fsync(o->fd) < 0)
+            return failed(o);
+        o->safe = true;
     }
     return 0;
 }
 
-int kit_output_commit(kit_output *o)
+/* The new name must survive a power cut too, and it is in the folder. */
+static int sync_folder(const char *path)
 {
-    if (kit_output_flush(o) < 0)
+    char *folder = folder_of(path);
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (fd < 0)
         return -1;
-    if (o->nameless && name_it(o) < 0) {
-        o->error = errno;
-        return -1;
-    }
-    if (o->temp) {
-        /* close tells of the last errors on network file systems */
+    int rc = fsync(fd), e = errno;
+    close(fd);
+    errno = e;
+    return rc < 0 && e == EINVAL ? 0 : rc; /* not every file system can, or needs to */
+}
+
+/* No signal comes between giving it a name and putting it in place. */
+static int put_in_place(kit_output *o)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int rc = o->nameless ? name_it(o) : 0;
+    if (rc == 0) {
+        /* close reports the last errors on network file systems */
         int fd = o->fd;
         o->fd = -1;
-        if (close(fd) < 0 || rename(o->temp, o->path) < 0) {
-            o->error = errno;
-            return -1;
-        }
+        rc = close(fd) < 0 || rename(o->temp, o->path) < 0 ? -1 : 0;
+    }
+    int e = errno;
+    if (rc == 0) {
         kit_temp_forget(o->temp);
         o->temp = NULL;
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = e;
+    return rc;
+}
+
+int kit_output_commit(kit_output *o)
+{
+    if (kit_output_finish(o, 0) < 0)
+        return -1;
+    if (o->replaces && (put_in_place(o) < 0 || sync_folder(o->path) < 0))
+        return failed(o);
     return 0;
 }
 
@@ -317,6 +385,22 @@ static void fail(const char *name, int error)
 void kit_output_fail(const kit_output *o)
 {
     fail(kit_output_name(o), o->error);
+}
+
+static ssize_t cookie_write(void *cookie, const char *p, size_t len)
+{
+    errno = write_all(STDOUT_FILENO, p, len);
+    return errno ? 0 : (ssize_t)len;
+}
+
+void kit_stdout_waits(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || !(flags & O_NONBLOCK))
+        return;
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = cookie_write});
+    if (f)
+        stdout = f;
 }
 
 void kit_stdout_flush(void)

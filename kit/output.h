@@ -33,10 +33,13 @@ const char *kit_output_name(const kit_output *o);
 int kit_output_write(kit_output *o, const void *p, size_t len);
 int kit_output_flush(kit_output *o);
 
-/* Flushes, and with SYNC waits until the data of a regular file are safe on disk. */
+/* Flushes, and waits until the data of a file that will be replaced are safe on disk;
+ * with SYNC also those of a file that is standard output. */
 int kit_output_finish(kit_output *o, int sync);
 
-/* Puts the file in its place; does nothing for others. 0, or -1 with errno. */
+/* Finishes, puts the file in its place and waits until its folder is safe on disk;
+ * does nothing for others. 0, or -1 with errno: then the old file is as it was, unless
+ * only the folder could not be synchronised. */
 int kit_output_commit(kit_output *o);
 
 /* Frees O; a file that was not committed disappears, and the old one is as it was. */
@@ -49,10 +52,17 @@ void kit_output_fail(const kit_output *o) __attribute__((noreturn));
 /* Flushes standard output; reports a failure and ends the program. */
 void kit_stdout_flush(void);
 
+/* Makes printf wait where standard output does not block; call it first. */
+void kit_stdout_waits(void);
+
 /* A temporary file beside PATH, removed if the program ends before kit_temp_forget; or
  * one without a name in TMPDIR. Returns a descriptor, or -1 and errno. */
 int kit_temp_beside(const char *path, char **name);
 int kit_temp_nameless(void);
 void kit_temp_forget(char *name); /* NAME was renamed or removed; frees it */
 void kit_temp_remove(void);       /* all unfinished ones; safe in a signal handler */
+
+/* NAME, which must stay, was made empty: it is removed with the unfinished files if it
+ * is still empty then. */
+void kit_made_empty(const char *name);
 #endif

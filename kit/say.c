@@ -3,6 +3,8 @@
  * of a file), so no control character reaches the terminal. */
 #include "say.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,8 +34,8 @@ static void say(const char *fmt, va_list ap)
     line[at++] = '\n';
     if (kit_before_message)
         kit_before_message();
-    if (write(STDERR_FILENO, line, (size_t)at) < 0)
-        return; /* nobody reads it, and there is no other way to say it */
+    while (write(STDERR_FILENO, line, (size_t)at) < 0 && errno == EAGAIN)
+        poll(&(struct pollfd){STDERR_FILENO, POLLOUT, 0}, 1, -1);
 }
 
 void kit_warn(const char *fmt, ...)

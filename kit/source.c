@@ -5,7 +5,7 @@
  * in a row (gzip members, zstd frames) are one, as for their own tools. */
 #include "source.h"
 #include "say.h"
-#include "unpack.h"
+#include "compression.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,22 +63,9 @@ void corpus_spool(corpus_file *s, const char *p, size_t len)
     }
 }
 
-/* A file that is truncated while it is mapped kills by SIGBUS: say so instead. */
-static void on_bus(int sig)
-{
-    static const char text[] =
-        "seen uniq: an input file was truncated while it was read\n";
-    (void)sig;
-    kit_temp_remove();
-    if (write(2, text, sizeof text - 1) < 0)
-        _exit(2);
-    _exit(2);
-}
-
 void corpus_map(corpus *x)
 {
     uint64_t at = 0;
-    signal(SIGBUS, on_bus);
     x->most = kit_alloc(x->n * sizeof *x->most);
     for (size_t i = 0; i < x->n; i++) {
         corpus_file *s = x->file + i;

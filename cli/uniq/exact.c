@@ -14,6 +14,7 @@
  * bit a line, and a third pass prints. If the table would outgrow its budget, the
  * second pass is made several times, each for a part of the hashes. Pipes and
  * compressed files are copied to TMPDIR in the first pass. */
+#include "against.h"
 #include "corpus.h"
 #include "output.h"
 #include "progress.h"
@@ -230,6 +231,8 @@ static void first_pass(exact *x)
     size_t room = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
         corpus_file *s = x->in.file + b->block.file;
+        if (s->list)
+            against_check_list(x->u, s->name, &b->block);
         if (!s->regular || b->block.packed)
             corpus_spool(s, b->block.data, b->block.len);
         s->len += b->block.len;

@@ -1,6 +1,6 @@
-/* unpack.h - compressed formats: how each is recognised and unpacked as a stream. */
-#ifndef KIT_UNPACK_H
-#define KIT_UNPACK_H
+/* compression.h - compressed formats: how each is recognised and unpacked as a stream. */
+#ifndef KIT_COMPRESSION_H
+#define KIT_COMPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

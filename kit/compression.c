@@ -1,9 +1,9 @@
-/* unpack.c - gzip, zstd, bzip2, xz and lz4 through their own libraries.
+/* compression.c - gzip, zstd, bzip2, xz and lz4 through their own libraries.
  *
  * zlib and libzstd are always there; the others if they were at build time (KIT_BZIP2,
  * KIT_XZ, KIT_LZ4, see kit/build.mk). A format that cannot be unpacked is still
  * recognised, so that its bytes are never taken for lines. */
-#include "unpack.h"
+#include "compression.h"
 
 #include <stdint.h>
 #include <stdio.h>

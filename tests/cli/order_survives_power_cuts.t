@@ -1,0 +1,87 @@
+#!/bin/sh
+# What a command writes is safe on disk before its name, its name before the record that
+# relies on it: data, rename, folder, for every file; and the state of seen uniq last.
+. "$(dirname "$0")/../tap.sh"
+
+cc=${CC:-cc}
+$cc -O1 -fPIC -shared -o record.so "$top/tests/cli/record_order.c" -ldl || exit 1
+if ! LD_PRELOAD=$work/record.so RECORD=$work/try sh -c 'exec seen new try.seen' || [ ! -s try ]; then
+    echo "1..0 # SKIP nothing can be preloaded here"
+    exit 0
+fi
+
+# Runs a command with the recorder; the log is in record.
+recorded() {
+    rm -f record
+    LD_PRELOAD=$work/record.so RECORD=$work/record "$@" >/dev/null 2>said
+}
+
+# Of each file named: its data is safe before it is renamed, its folder after that.
+in_order() {
+    for name; do
+        awk -v name="$name" '
+            $1 == "data" { safe[$2] = NR }
+            $1 == "rename" && $3 == name { renamed = NR; ino = $2 }
+            $1 == "folder" && renamed && !folder { folder = NR }
+            END { exit !(renamed && safe[ino] && safe[ino] < renamed && folder > renamed) }' record || {
+            echo "$name is not in order:"
+            cat record said
+            return 1
+        }
+    done
+}
+
+# FIRST, with its folder, is safe before SECOND is renamed.
+before() {
+    awk -v first="$1" -v second="$2" '
+        $1 == "rename" && $3 == first { there = 1 }
+        $1 == "folder" && there { safe = 1 }
+        $1 == "rename" && $3 == second { ok = safe; seen = 1 }
+        END { exit !(seen && ok) }' record || { cat record; return 1; }
+}
+
+seq 1 1000 >in
+seq 1 2 100 >odd
+seen new --seed 3 -n 1000 a.seen && cp a.seen b.seen
+seen new -r -n 1000 c.seen && seen add c.seen in
+mkdir elsewhere
+
+recorded seen new new.seen
+ok "new" in_order new.seen
+recorded seen add a.seen in
+ok "add" in_order a.seen
+recorded seen rm c.seen odd
+ok "rm" in_order c.seen
+recorded seen merge -o both.seen a.seen b.seen
+ok "merge" in_order both.seen
+recorded seen merge -o a.seen a.seen b.seen
+ok "merge into one of them" in_order a.seen
+recorded seen build -f built.seen in
+ok "build" in_order built.seen
+seen new --kind parquet -n 100 ids.sbbf
+recorded seen convert --to native ids.sbbf ids.seen
+ok "convert" in_order ids.seen
+recorded seen has -o found a.seen in
+ok "has -o" in_order found
+recorded seen sort -o sorted in
+ok "sort -o" in_order sorted
+recorded seen plan -n 1000 --no-time --plot plan.svg
+ok "plan --plot" in_order plan.svg
+recorded seen uniq -o out in
+ok "uniq -o" in_order out
+recorded seen uniq -x -o out in
+ok "uniq -x -o" in_order out
+for j in 1 2; do
+    rm -f state
+    recorded seen uniq -j $j -s state -o out -D elsewhere/dups in odd
+    ok "uniq -j $j with everything" in_order out dups state
+    ok "the output is safe before the state counts on it" before out state
+    ok "and so are the repeats, in another folder" before dups state
+done
+recorded seen uniq -s state in odd
+ok "uniq -s" in_order state
+rm -f record
+LD_PRELOAD=$work/record.so RECORD=$work/record seen uniq -s state2 in >printed
+ok "lines in a file that is standard output are safe before the state" sh -c '
+    awk "\$1 == \"data\" && \$3 == \"printed\" { safe = 1 } \$1 == \"rename\" { ok = safe } END { exit !ok }" record'
+finish
