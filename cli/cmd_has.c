@@ -41,7 +41,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen has", self, argc, argv);
     for (int o; (o = kit_next(&p));) {
-        if (remote_option(o, p.arg, &j->name) || keyspec_option(&j->keys, &p, o) ||
+        if (remote_option(&p, o, &j->name) || keyspec_option(&j->keys, &p, o) ||
             format_option(&p, o) || thread_option(&j->threads, &p, o) ||
             word_option(&j->words, &p, o))
             continue;

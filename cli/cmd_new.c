@@ -84,7 +84,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
             const char *bad = format_parse(p.arg, &j->format);
             if (bad)
                 kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);
-        } else if (!remote_option(o, p.arg, &j->name) && !wait_option(&p, o) &&
+        } else if (!remote_option(&p, o, &j->name) && !wait_option(&p, o) &&
                    !sizing_option(&j->size, &p, o)) {
             set_option(j, &p, o);
         }

@@ -155,7 +155,7 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
     for (int o; (o = kit_next(&p));)
-        if (!remote_option(o, p.arg, &u->state_name) && !wait_option(&p, o) &&
+        if (!remote_option(&p, o, &u->state_name) && !wait_option(&p, o) &&
             !keyspec_option(&u->keys, &p, o) && !sizing_option(&u->size, &p, o) &&
             !thread_option(&u->threads, &p, o))
             set_option(u, &p, o);

@@ -4,6 +4,7 @@
 #include "remote_filter.h"
 #include "say.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,21 @@ bool remote_is_url(const char *name)
 
 static bool use_module;
 
-bool remote_option(int key, const char *arg, const char **name)
+bool remote_option(const kit_parse *p, int key, const char **name)
 {
-    if (key == OPT_REDIS) {
-        if (!remote_is_url(arg))
-            kit_die("--redis %s: not a URL such as redis://host:port/name", arg);
-        *name = arg;
-    } else if (key == OPT_REDIS_MODULE) {
-        use_module = true;
-    }
-    return key == OPT_REDIS || key == OPT_REDIS_MODULE;
+    if (key != OPT_REDIS && key != OPT_REDIS_MODULE)
+        return false;
+    const char *url = p->arg;
+    use_module |= key == OPT_REDIS_MODULE;
+    /* --redis-module URL is understood like --redis-module=URL. */
+    if (!url && optind < p->argc && remote_is_url(p->argv[optind]))
+        url = p->argv[optind++];
+    if (url && !remote_is_url(url))
+        kit_die("%s %s: not a URL such as redis://host:port/name",
+                key == OPT_REDIS ? "--redis" : "--redis-module", url);
+    if (url)
+        *name = url;
+    return true;
 }
 
 #ifdef SEEN_REMOTE

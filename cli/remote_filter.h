@@ -3,6 +3,7 @@
 #define CLI_REMOTE_FILTER_H
 
 #include "named_filter.h"
+#include "options.h"
 
 enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
 
@@ -10,17 +11,20 @@ enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
     {                                                                                  \
         OPT_REDIS, "redis", "URL",                                                     \
             what " in Redis or Valkey, redis://host:port/name, which many machines "   \
-                 "may use at once; 'seen new --redis URL' makes it."                   \
+                 "may use at once; 'seen new --redis URL' makes it. A password may "   \
+                 "stand in the environment, SEEN_REDIS_PASSWORD, or in a file: "       \
+                 "URL?password-file=PATH."                                             \
     }
 #define OPTION_REDIS_MODULE                                                            \
     {                                                                                  \
-        OPT_REDIS_MODULE, "redis-module", NULL,                                        \
-            "With --redis: use the BF commands of a module on the server."             \
+        OPT_REDIS_MODULE, "redis-module", "[URL]",                                     \
+            "Use the BF commands of a module on the server, for the filter at URL or " \
+            "that of --redis."                                                         \
     }
 
-/* Takes --redis (into *NAME) and --redis-module; returns whether KEY was one of them.
- */
-bool remote_option(int key, const char *arg, const char **name);
+/* Handles --redis and --redis-module, whose URL goes into *NAME; returns whether KEY was
+ * one of them. */
+bool remote_option(const kit_parse *p, int key, const char **name);
 
 bool remote_is_url(const char *name);
 

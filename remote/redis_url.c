@@ -1,6 +1,7 @@
 /* redis_url.c - parses redis://user:password@host:port/name?options. */
 #include "redis_url.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -57,6 +58,22 @@ static const char *get_seeds(const char *value, redis_url *u)
     return NULL;
 }
 
+/* The first line of the file at PATH: a URL can be seen by everybody in the list of
+ * processes, a file only by those who may read it. */
+static const char *read_password(const char *path, redis_url *u)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return "the file of password-file cannot be read";
+    bool good = fgets(u->password, sizeof u->password, f);
+    fclose(f);
+    size_t len = good ? strcspn(u->password, "\r\n") : 0;
+    u->password[len] = 0;
+    return len && len + 1 < sizeof u->password
+               ? NULL
+               : "the file of password-file must begin with a password";
+}
+
 static const char *get_option(const char *name, const char *value, redis_url *u)
 {
     uint64_t n;
@@ -72,6 +89,8 @@ static const char *get_option(const char *name, const char *value, redis_url *u)
     } else if (!strcmp(name, "name")) {
         if (!decode(value, value + strlen(value), u->name, sizeof u->name))
             return "the name is too long";
+    } else if (!strcmp(name, "password-file")) {
+        return read_password(value, u);
     } else if (!strcmp(name, "scheme")) {
         static const char *const known[] = {"seen", "mmh3", "scrapy", "module"};
         for (int i = 0; i < 4; i++)
@@ -173,6 +192,9 @@ const char *redis_url_parse(const char *text, redis_url *u)
     }
     if (!bad && *query)
         bad = get_options(query + 1, u);
+    const char *secret = getenv("SEEN_REDIS_PASSWORD");
+    if (!bad && !*u->password && secret && strlen(secret) < sizeof u->password)
+        strcpy(u->password, secret);
     if (!bad && !*u->name)
         bad = "the URL does not name a filter: redis://host:port/NAME";
     if (!bad && u->scheme == SCHEME_SCRAPY && !u->nseeds)

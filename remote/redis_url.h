@@ -10,7 +10,7 @@ typedef struct redis_url {
     bool tls;
     char host[256]; /* or the path of a socket */
     int port;       /* 0: a socket */
-    char user[256], password[512];
+    char user[256], password[512]; /* empty: SEEN_REDIS_PASSWORD of the environment */
     char name[512]; /* of the filter */
     int db;
     double timeout; /* seconds */

@@ -4,7 +4,7 @@
  * piece begins with a mark of 64 bits, and each command reads the mark together with
  * the bits it asks for. A piece that was deleted or evicted has lost its mark, which is
  * an error. */
-#include "remote_filter.h"
+#include "remote_state.h"
 #include "server_connection.h"
 #include <math.h>
 #include <stdarg.h>

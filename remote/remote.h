@@ -29,6 +29,8 @@ typedef struct seen_remote seen_remote;
 /* URLs: redis://[[USER]:PASSWORD@]HOST[:PORT]/NAME[?OPTION=VALUE&...]
  *       rediss://...            with TLS, if this build has it
  *       redis+unix:///PATH/TO/SOCKET?name=NAME
+ * A password may stand in the environment instead, SEEN_REDIS_PASSWORD, or in a file:
+ * password-file=PATH. A URL is shown to everybody by ps.
  * Options: db=N; timeout=SECONDS until a broken connection is an error [30];
  * and for filters of other programs:
  *   scheme=mmh3&bits=M&seeds=K      SETBIT NAME mmh3.hash(key, 0..K-1) % M

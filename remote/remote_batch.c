@@ -2,7 +2,7 @@
  *
  * A round has one command per piece, so the keys of one piece stay in order even if a
  * command is sent again. */
-#include "remote_filter.h"
+#include "remote_state.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* remote_create.c - finds out what a name in Redis is (our filter's description,
  * another program's filter, nothing yet) and creates the filter if it is missing. */
-#include "remote_filter.h"
+#include "remote_state.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

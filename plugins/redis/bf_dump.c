@@ -2,7 +2,7 @@
 #include "bf_options.h"
 #include "bf_pieces.h"
 #include "bloom_bytes.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "server_memory.h"
 #include "settings.h"

@@ -1,7 +1,7 @@
 /* bf_merge.c - BF.MERGE: one filter becomes the union of several. */
 #include "bf_options.h"
 #include "bf_pieces.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "merge_layers.h"
 #include "server_memory.h"

@@ -5,7 +5,7 @@
 #include "arguments.h"
 #include "bf_options.h"
 #include "bf_pieces.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "server_memory.h"
 #include "settings.h"

@@ -1,7 +1,7 @@
 /* cms_commands.c - CMS.*: count-min sketches, as RedisBloom answers. */
 #include "acl_categories.h"
 #include "arguments.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "server_memory.h"
 #include "sketch_types.h"

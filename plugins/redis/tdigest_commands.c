@@ -3,7 +3,7 @@
  * Most questions merge the values that were added since the last one. That changes no
  * answer, so it is not told to replicas: these merge when they are asked. */
 #include "arguments.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "server_memory.h"
 #include "settings.h"

@@ -1,6 +1,6 @@
 /* topk_commands.c - TOPK.*: lists of the most frequent items, as RedisBloom answers. */
 #include "arguments.h"
-#include "commands.h"
+#include "module_commands.h"
 #include "error_texts.h"
 #include "foreign/redisbloom.h"
 #include "server_memory.h"

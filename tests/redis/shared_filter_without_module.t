@@ -171,6 +171,20 @@ rc, said = seen("has", "--redis", url, lines=[1], status=True)
 ok(rc == 2 and "NOAUTH" in said, "a password is needed", said)
 auth = "redis://:se%%3Acret@127.0.0.1:%d/auth" % s.port
 same(seen("new", "-n", 100, "--redis", auth, status=True)[0], 0, "and can be given")
+seen("add", "--redis", auth, lines=[77])
+plain = auth.replace(":se%3Acret@", "")
+os.environ["SEEN_REDIS_PASSWORD"] = "se:cret"
+same(seen("has", "--redis", plain, lines=[77]), [b"77"], "a password from the environment")
+os.environ["SEEN_REDIS_PASSWORD"] = "wrong"
+rc, said = seen("has", "--redis", plain, lines=[1], status=True)
+ok(rc == 2 and "AUTH" in said, "a wrong one is an error", said)
+with open(os.path.join(s.dir, "secret"), "w") as f:
+    f.write("se:cret\n")
+same(seen("has", "--redis", plain + "?password-file=" + f.name, lines=[77]), [b"77"],
+     "a password from a file, before that of the environment")
+del os.environ["SEEN_REDIS_PASSWORD"]
+rc, said = seen("has", "--redis", plain + "?password-file=/none", lines=[1], status=True)
+ok(rc == 2 and "password-file" in said, "a file that is not there is an error", said)
 c("CONFIG", "SET", "requirepass", "")
 c("ACL", "SETUSER", "bob", "on", ">pw", "~*", "+@all")
 same(seen("uniq", "--redis", "redis://bob:pw@127.0.0.1:%d/auth" % s.port, lines=[1]), [b"1"],
@@ -243,6 +257,12 @@ same(str(d("TYPE", "bf")), "seenbloom", "makes a BF filter")
 same(len(seen("uniq", "--redis-module", "--redis", murl, lines=list(range(5000)) * 2)),
      d("BF.CARD", "bf"), "uniq by BF.INSERT")
 same(len(seen("has", murl, lines=range(5000))), 5000, "has, where the key says what it is")
+d("DEL", "bf")
+same(seen("new", "-n", 2000, "--redis-module", murl, status=True)[0], 0, "--redis-module URL")
+same(str(d("TYPE", "bf")), "seenbloom", "needs no --redis")
+same(len(seen("uniq", "--redis-module=" + murl, lines=[1, 2, 1])), 2, "--redis-module=URL")
+same(len(
+         seen("has", "--redis-module", murl, lines=[1, 2, 9999])), 2, "for each command")
 d("DEL", "bf")
 d("SELECT", 0)
 rc, said = seen("has", "--redis-module", "--redis", murl, lines=[1], status=True)

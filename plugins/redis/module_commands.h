@@ -1,6 +1,6 @@
-/* commands.h - every command of the module, for the table in command_table.c. */
-#ifndef SEEN_REDIS_COMMANDS_H
-#define SEEN_REDIS_COMMANDS_H
+/* module_commands.h - every command of the module, for the table in command_table.c. */
+#ifndef SEEN_REDIS_MODULE_COMMANDS_H
+#define SEEN_REDIS_MODULE_COMMANDS_H
 #include "module_api.h"
 
 rm_command bf_reserve, bf_add, bf_madd, bf_insert, bf_exists, bf_mexists, bf_has;

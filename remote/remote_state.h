@@ -1,8 +1,8 @@
-/* remote_filter.h - the state of an open filter in Redis, shared by the files that
+/* remote_state.h - the state of an open filter in Redis, shared by the files that
  * implement remote.h: remote_create.c finds or creates it, remote_batch.c asks and
  * adds, remote.c does the rest. */
-#ifndef SEEN_REDIS_REMOTE_FILTER_H
-#define SEEN_REDIS_REMOTE_FILTER_H
+#ifndef SEEN_REDIS_REMOTE_STATE_H
+#define SEEN_REDIS_REMOTE_STATE_H
 #include "bit_scheme.h"
 #include "nodes.h"
 #include "remote.h"
