@@ -13,6 +13,15 @@ int seen_guard_redis(const char *host, int port, const char *prefix,
 }
 #endif
 
+#ifndef HAVE_shared_home
+const guard_home sn_shared_home;
+int sn_shared_home_open(seen_guard *g, const seen_guard_config *config)
+{
+    return sn_guard_fail(SEEN_EIO, "this build has no Redis: build it again with "
+                                   "libhiredis-dev installed");
+}
+#endif
+
 #ifndef HAVE_db_sqlite
 int seen_guard_sqlite(const char *path, const seen_guard_sql *sql, unsigned connections,
                       seen_guard_db *out)

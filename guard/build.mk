@@ -1,10 +1,10 @@
 # guard/: filter, cache, database. The core needs nothing but the library; each adapter
 # needs its package; without it, the adapter's function only says so.
-GUARD_CORE := adapters_left_out after_fork control guard mapped_filters marked_write pool rebuild single_flight sql_table
+GUARD_CORE := adapters_left_out after_fork background control guard local_home mapped_filters marked_write pool rebuild single_flight sql_table
 GUARD_LIBS :=
 GUARD_ADAPTERS :=
 ifneq ($(HIREDIS),)
-GUARD_ADAPTERS += cache_redis
+GUARD_ADAPTERS += cache_redis shared_home
 GUARD_LIBS += $(call pkg,--libs,hiredis)
 else
 $(call part-skip,guard for Redis,libhiredis-dev)
@@ -25,7 +25,9 @@ GUARD_OBJ := $(patsubst %,$(BUILD)/obj/guard/%.o,$(GUARD_CORE) $(GUARD_ADAPTERS)
 # The cache talks to Redis through the one connection layer there is.
 ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
 GUARD_OBJ += $(BUILD)/obj/remote/server_connection.o
-$(BUILD)/obj/guard/cache_redis.o: CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
+GUARD_SHARED := shared_scripts shared_server shared_write shared_build
+GUARD_OBJ += $(GUARD_SHARED:%=$(BUILD)/obj/guard/%.o)
+$(patsubst %,$(BUILD)/obj/guard/%.o,cache_redis shared_home $(GUARD_SHARED)): CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
 endif
 GUARD_PQ := $(call pkg,--cflags,libpq)
 $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
@@ -36,9 +38,9 @@ LIBSEEN_GUARD = $(BUILD)/libseen_guard.a
 ALL += $(LIBSEEN_GUARD)
 TESTS += $(BUILD)/tests/guard/guard_keeps_its_rules.t
 ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
-TESTS += $(BUILD)/tests/guard/lying_redis_is_harmless.t
+TESTS += $(BUILD)/tests/guard/lying_redis_is_harmless.t $(BUILD)/tests/guard/shared_guard_keeps_its_rules.t
 endif
-ifeq ($(words $(GUARD_ADAPTERS)),3)
+ifeq ($(words $(GUARD_ADAPTERS)),4)
 TESTS += $(BUILD)/tests/guard/guard_is_safe_by_default.t
 TESTS += $(BUILD)/tests/guard/no_stored_key_is_refused.t
 BENCHES += $(BUILD)/bench/guard/queries

@@ -1,4 +1,5 @@
-/* guard.c - opens a guard and answers questions: filter, then cache, then database. */
+/* guard.c - the public calls: opens a guard, asks, writes, builds. What is shared, and
+ * with whom, is the home's business (guard_inside.h). */
 #include "guard_inside.h"
 
 #include <errno.h>
@@ -50,15 +51,13 @@ void sn_guard_cond_init(pthread_cond_t *c)
 
 /* ---- opening --------------------------------------------------------------------- */
 
-bool sn_guard_is_ours(seen_guard *g)
-{
-    return g->control->tag == g->tag && !sn_control_gone(&g->file, CONTROL_LOOK_MS);
-}
-
 static int check_config(const seen_guard_config *config)
 {
-    if (!config->path || !config->db.get || !config->db.scan)
-        return sn_guard_fail(SEEN_EINVAL, "a guard needs .path, .db.get and .db.scan");
+    if (!config->db.get || !config->db.scan)
+        return sn_guard_fail(SEEN_EINVAL, "a guard needs .db.get and .db.scan");
+    if (!config->path == !config->shared)
+        return sn_guard_fail(SEEN_EINVAL,
+                             "a guard needs .path or .shared, and not both");
     if (config->value_ttl_ms > 1800000)
         return sn_guard_fail(SEEN_EINVAL, ".value_ttl_ms is above half an hour");
     if (!(config->error >= 0 && config->error < 1))
@@ -121,20 +120,20 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     DEFAULT(worn, 0.3);
 #undef DEFAULT
     g->tag = tag_of(config);
-    rc = sn_control_open(&g->file, config->path, g->tag);
+    g->home = config->shared ? &sn_shared_home : &sn_local_home;
+    rc =
+        config->shared ? sn_shared_home_open(g, config) : sn_local_home_open(g, config);
     if (rc < 0) {
         free(g);
         return rc;
     }
-    g->control = g->file.mapped;
-    g->config.path = g->file.path;
-    sn_mapped_open(&g->filters, g->control, g->file.path);
     sn_flight_init(&g->flights);
     pthread_mutex_init(&g->wake_lock, NULL);
     sn_guard_cond_init(&g->wake);
     g->fork = (fork_watch){g, fork_lock, fork_unlock, fork_child};
     sn_fork_watch(&g->fork);
-    if (config->flags & SEEN_GUARD_BACKGROUND && sn_guard_start_thread(g) < 0) {
+    if ((config->flags & SEEN_GUARD_BACKGROUND || g->home->keep) &&
+        sn_guard_start_thread(g) < 0) {
         memset(&g->config.db, 0, sizeof g->config.db); /* still the caller's */
         memset(&g->config.cache, 0, sizeof g->config.cache);
         seen_guard_close(g);
@@ -157,8 +156,7 @@ void seen_guard_close(seen_guard *g)
     pthread_cond_destroy(&g->wake);
     pthread_mutex_destroy(&g->wake_lock);
     sn_flight_destroy(&g->flights);
-    sn_mapped_close(&g->filters);
-    sn_control_close(&g->file);
+    g->home->close(g);
     free(g);
 }
 
@@ -173,9 +171,9 @@ void sn_guard_count_db_error(seen_guard *g, int code)
         g->count.timeouts++;
 }
 
-static int query(seen_guard *g, const void *key, size_t len, seen_guard_bytes *value)
+int sn_guard_query(seen_guard *g, const question *q, seen_guard_bytes *value)
 {
-    int rc = g->config.db.get(g->config.db.ctx, key, len, value);
+    int rc = g->config.db.get(g->config.db.ctx, q->key, q->len, value);
     g->count.queries++;
     if (rc == 0)
         g->count.misses++;
@@ -184,95 +182,10 @@ static int query(seen_guard *g, const void *key, size_t len, seen_guard_bytes *v
     return rc;
 }
 
-/* The cache's name of a key: the epoch stands before it. */
-static char *cache_key(uint64_t epoch, const void *key, size_t len, size_t *out_len)
-{
-    char *p = malloc(24 + len);
-    if (!p)
-        return NULL;
-    int n = snprintf(p, 24, "%llu:", (unsigned long long)epoch);
-    memcpy(p + n, key, len);
-    *out_len = (size_t)n + len;
-    return p;
-}
-
-/* The holder of the lease TOKEN asks the database and fills the entry NAME. */
-static int fill(seen_guard *g, const char *name, size_t name_len, uint64_t token,
-                const void *key, size_t len, seen_guard_bytes *value)
-{
-    const seen_guard_cache *cache = &g->config.cache;
-    int rc = query(g, key, len, value), done;
-    if (rc == 1)
-        done = cache->fill(cache->ctx, name, name_len, token, value,
-                           g->config.value_ttl_ms);
-    else if (rc == 0 && !(g->config.flags & SEEN_GUARD_NO_MARKERS))
-        done = cache->fill(cache->ctx, name, name_len, token, NULL,
-                           g->config.marker_ttl_ms);
-    else
-        done = cache->release(cache->ctx, name, name_len, token);
-    if (done < 0)
-        g->count.cache_errors++;
-    return rc;
-}
-
-/* Asks the cache once: 1, 0 or an error of the database as for seen_guard_get, or
- * LATER if another is filling the entry, or PAST if the cache is no help. */
-enum { LATER = 100, PAST = 101 };
-static int ask_cache(seen_guard *g, uint64_t hash, const void *key, size_t len,
-                     seen_guard_bytes *value)
-{
-    const seen_guard_cache *cache = &g->config.cache;
-    size_t name_len;
-    if (!cache->get)
-        return PAST;
-    for (int tries = 0; tries < 3; tries++) {
-        uint64_t epoch = g->control->epoch, server = 0;
-        /* An entry can be out of date only while its key is being written. The marks
-         * are read before the entry: what is committed later is later than us. */
-        if (sn_control_writing(g->control, hash)) {
-            g->count.past_cache++;
-            return PAST;
-        }
-        char *name = cache_key(epoch, key, len, &name_len);
-        if (!name)
-            return PAST;
-        uint64_t token = ++g->control->tokens ^ g->control->seed;
-        int rc = cache->get(cache->ctx, name, name_len, token, g->config.lease_ms,
-                            value, &server);
-        if (rc >= 0 && (g->control->server != server || g->control->epoch != epoch)) {
-            /* Not the server that entries were dropped from, so it may hold old ones.
-             * The epoch changes first, so that whoever sees the server sees it. */
-            if (g->control->server != server) {
-                g->control->epoch++;
-                g->control->server = server;
-            }
-            free(name);
-            free(value->data);
-            *value = (seen_guard_bytes){NULL, 0};
-            continue;
-        }
-        if (rc == SEEN_GUARD_LEASED) {
-            rc = fill(g, name, name_len, token, key, len, value);
-        } else if (rc == SEEN_GUARD_HIT) {
-            g->count.hits++;
-        } else if (rc == SEEN_GUARD_MARKER) {
-            g->count.markers++;
-        } else if (rc == SEEN_GUARD_BUSY) {
-            rc = LATER;
-        } else {
-            g->count.cache_errors++;
-            rc = PAST;
-        }
-        free(name);
-        return rc;
-    }
-    return PAST;
-}
-
 /* flight_fetch: waits for the entry that another is filling, up to wait_ms. */
 typedef struct fetching {
     seen_guard *g;
-    uint64_t hash;
+    question *q;
     bool no_cache;
 } fetching;
 
@@ -280,48 +193,30 @@ static int fetch(void *ctx, const void *key, size_t len, seen_guard_bytes *value
 {
     fetching *f = ctx;
     int64_t end = sn_guard_now_ms() + f->g->config.wait_ms;
+    (void)key;
+    (void)len;
     for (unsigned pause = 500; !f->no_cache; pause += pause < 10000 ? pause : 0) {
-        int rc = ask_cache(f->g, f->hash, key, len, value);
-        if (rc != LATER && rc != PAST)
+        int rc = f->g->home->ask(f->g, f->q, false, value);
+        if (rc != ASK_LATER && rc != ASK_PAST)
             return rc;
-        if (rc == PAST || sn_guard_now_ms() >= end)
+        if (rc == ASK_PAST || sn_guard_now_ms() >= end)
             break;
         usleep(pause);
     }
-    return query(f->g, key, len, value);
-}
-
-/* What is known of the writes of a key. Rows that come past a suspended guard are not
- * counted, so nothing is known then. */
-static flight_writes writes_of(seen_guard *g, uint64_t hash)
-{
-    const control *c = g->control;
-    flight_writes w = {c->writes[hash % CONTROL_WRITES], false};
-    w.none = !c->suspended && sn_guard_is_ours(g) && !sn_control_writing(c, hash);
-    return w;
+    return sn_guard_query(f->g, f->q, value);
 }
 
 int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes *value)
 {
     seen_guard_bytes got = {NULL, 0};
-    uint64_t hash = seen_hash_seeded(g->control->seed, key, len);
+    question q = {key, len, 0};
     g->count.gets++;
-    if (!(g->config.flags & SEEN_GUARD_NO_FILTER)) {
-        enum filter_answer a =
-            sn_guard_is_ours(g) ? sn_mapped_ask(&g->filters, hash) : FILTER_OPEN;
-        if (a == FILTER_NO) {
-            g->count.refused++;
-            return 0;
-        }
-        if (a == FILTER_OPEN)
-            g->count.open++;
-    }
-    int rc = ask_cache(g, hash, key, len, &got);
-    if (rc == LATER || rc == PAST) {
+    int rc = g->home->ask(g, &q, !(g->config.flags & SEEN_GUARD_NO_FILTER), &got);
+    if (rc == ASK_LATER || rc == ASK_PAST) {
         bool joined;
-        fetching f = {g, hash, rc == PAST};
-        rc = sn_flight_fetch(&g->flights, hash, key, len, writes_of(g, hash), fetch, &f,
-                             &got, &joined);
+        fetching f = {g, &q, rc == ASK_PAST};
+        rc = sn_flight_fetch(&g->flights, q.hash, key, len, g->home->writes(g, &q),
+                             fetch, &f, &got, &joined);
         if (joined)
             g->count.joined++;
     }
@@ -332,29 +227,102 @@ int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes 
     return rc;
 }
 
+/* ---- writing --------------------------------------------------------------------- */
+
+int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n,
+                     seen_guard_write **out)
+{
+    *out = NULL;
+    if (n > SEEN_GUARD_BATCH)
+        return sn_guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
+                             SEEN_GUARD_BATCH);
+    return g->home->begin(g, keys, n, true, out);
+}
+
+void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
+{
+    if (outcome == SEEN_GUARD_UNKNOWN)
+        w->g->count.doubts++;
+    w->g->home->end(w, outcome, deleted);
+}
+
+/* Runs one statement of the adapter between begin and end. */
+static int write_one(seen_guard *g, const void *key, size_t len, const void *value,
+                     size_t vlen, bool erase)
+{
+    const seen_guard_db *db = &g->config.db;
+    seen_guard_write *w;
+    seen_key k = {key, len};
+    if (erase ? !db->erase : !db->insert)
+        return sn_guard_fail(SEEN_EKIND,
+                             "the database was given no statement for that");
+    int rc = g->home->begin(g, &k, 1, !erase, &w);
+    if (rc < 0)
+        return rc;
+    rc = erase ? db->erase(db->ctx, key, len)
+               : db->insert(db->ctx, key, len, value, vlen);
+    if (rc < 0)
+        sn_guard_count_db_error(g, rc);
+    seen_guard_end(w,
+                   rc == SEEN_GUARD_DOUBT ? SEEN_GUARD_UNKNOWN
+                   : rc < 0               ? SEEN_GUARD_ABORTED
+                                          : SEEN_GUARD_COMMITTED,
+                   erase && rc > 0);
+    return rc;
+}
+
+int seen_guard_insert(seen_guard *g, const void *key, size_t len, const void *value,
+                      size_t vlen)
+{
+    return write_one(g, key, len, value, vlen, false);
+}
+
+int seen_guard_erase(seen_guard *g, const void *key, size_t len)
+{
+    return write_one(g, key, len, NULL, 0, true);
+}
+
+/* ---- building -------------------------------------------------------------------- */
+
+int seen_guard_build(seen_guard *g)
+{
+    return g->home->build(g, true);
+}
+
+int seen_guard_suspend(seen_guard *g)
+{
+    return g->home->suspend(g);
+}
+
+uint64_t sn_guard_room(const seen_guard *g, uint64_t known)
+{
+    return g->config.keys < 2 * known ? 2 * known : g->config.keys;
+}
+
+int sn_guard_built(seen_guard *g, int rc)
+{
+    if (rc == 0) {
+        g->count.builds++;
+        return 1;
+    }
+    if (rc > 0)
+        rc = sn_guard_fail(SEEN_EIO,
+                           "given up: a writer could not add to the new filter, "
+                           "or the guard is suspended or closed");
+    g->count.build_errors++;
+    return rc;
+}
+
 /* ---- statistics ------------------------------------------------------------------ */
 
 void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
 {
-    static const char *const why[] = {"loading", "stale", "lost"};
-    const control *c = g->control;
     memset(s, 0, sizeof *s);
 #define COPY(field) s->field = g->count.field
     COPY(gets), COPY(refused), COPY(open), COPY(hits), COPY(markers), COPY(joined);
     COPY(queries), COPY(misses), COPY(past_cache), COPY(cache_errors), COPY(db_errors);
-    COPY(crowded), COPY(timeouts), COPY(writes), COPY(doubts), COPY(builds),
-        COPY(build_errors);
+    COPY(crowded), COPY(timeouts), COPY(writes), COPY(doubts), COPY(builds);
+    COPY(build_errors);
 #undef COPY
-    s->generation = live_of(c->live_and_next);
-    s->state = sn_control_gone(&g->file, 0) ? "deleted"
-               : c->tag != g->tag           ? "foreign"
-               : s->generation              ? "enforcing"
-               : c->suspended               ? "suspended"
-                                            : why[c->why < 3 ? c->why : 0];
-    s->keys = c->built + c->added;
-    s->deleted = c->deleted;
-    s->capacity = c->capacity;
-    s->bytes = sn_mapped_bytes(&g->filters);
-    for (size_t i = 0; i < CONTROL_SLOTS; i++)
-        s->in_flight += c->slot[i].owner != 0;
+    g->home->stats(g, s);
 }

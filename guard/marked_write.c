@@ -1,5 +1,5 @@
-/* marked_write.c - inserts and deletes: marked, added, committed, dropped from the
- * cache, unmarked, in this order. */
+/* marked_write.c - writes in the local home: keys are marked and added before the
+ * commit, dropped from the cache and unmarked after it. */
 #include "guard_inside.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct seen_guard_write {
-    seen_guard *g;
+typedef struct local_write {
+    seen_guard_write base;
     size_t n;
     struct write_key {
         control_slot *slot;
@@ -16,9 +16,9 @@ struct seen_guard_write {
         char *key;
         size_t len;
     } at[];
-};
+} local_write;
 
-static void free_write(seen_guard_write *w)
+static void free_write(local_write *w)
 {
     for (size_t i = 0; i < w->n; i++)
         free(w->at[i].key);
@@ -35,15 +35,11 @@ static control_slot *mark(control *c, uint64_t hash, bool *kept)
     return s;
 }
 
-/* ADD: the keys may come to be in the database. */
-static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
-                 seen_guard_write **out)
+int sn_local_begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
+                   seen_guard_write **out)
 {
     int rc = 0;
     *out = NULL;
-    if (n > SEEN_GUARD_BATCH)
-        return sn_guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
-                             SEEN_GUARD_BATCH);
     int64_t quiet = sn_control_quiet_ms(g->control);
     if (quiet > 0)
         usleep((useconds_t)quiet * 1000);
@@ -52,10 +48,10 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
                              "%s was deleted while in use, and nobody else would hear "
                              "of this key: close the guard and open it again",
                              g->config.path);
-    seen_guard_write *w = calloc(1, sizeof *w + n * sizeof *w->at);
+    local_write *w = calloc(1, sizeof *w + n * sizeof *w->at);
     if (!w)
         return sn_guard_fail(SEEN_ENOMEM, "no memory");
-    w->g = g;
+    w->base.g = g;
     for (; w->n < n && rc == 0; w->n++) {
         struct write_key *k = w->at + w->n;
         const seen_key *from = keys + w->n;
@@ -80,19 +76,14 @@ static int begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
         return rc;
     }
     g->count.writes++;
-    *out = w;
+    *out = &w->base;
     return 0;
 }
 
-int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n,
-                     seen_guard_write **out)
+void sn_local_end(seen_guard_write *base, int outcome, uint64_t deleted)
 {
-    return begin(g, keys, n, true, out);
-}
-
-void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
-{
-    seen_guard *g = w->g;
+    local_write *w = (local_write *)base;
+    seen_guard *g = base->g;
     const seen_guard_cache *cache = &g->config.cache;
     bool dropped = true;
     char name[24];
@@ -122,44 +113,6 @@ void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
             sn_control_doubt(w->at[i].slot);
         else if (!w->at[i].kept)
             sn_control_clear(w->at[i].slot);
-    if (outcome == SEEN_GUARD_UNKNOWN)
-        g->count.doubts++;
     g->control->deleted += deleted;
     free_write(w);
-}
-
-/* Runs one statement of the adapter between begin and end. */
-static int write_one(seen_guard *g, const void *key, size_t len, const void *value,
-                     size_t vlen, bool erase)
-{
-    const seen_guard_db *db = &g->config.db;
-    seen_guard_write *w;
-    seen_key k = {key, len};
-    if (erase ? !db->erase : !db->insert)
-        return sn_guard_fail(SEEN_EKIND,
-                             "the database was given no statement for that");
-    int rc = begin(g, &k, 1, !erase, &w);
-    if (rc < 0)
-        return rc;
-    rc = erase ? db->erase(db->ctx, key, len)
-               : db->insert(db->ctx, key, len, value, vlen);
-    if (rc < 0)
-        sn_guard_count_db_error(g, rc);
-    seen_guard_end(w,
-                   rc == SEEN_GUARD_DOUBT ? SEEN_GUARD_UNKNOWN
-                   : rc < 0               ? SEEN_GUARD_ABORTED
-                                          : SEEN_GUARD_COMMITTED,
-                   erase && rc > 0);
-    return rc;
-}
-
-int seen_guard_insert(seen_guard *g, const void *key, size_t len, const void *value,
-                      size_t vlen)
-{
-    return write_one(g, key, len, value, vlen, false);
-}
-
-int seen_guard_erase(seen_guard *g, const void *key, size_t len)
-{
-    return write_one(g, key, len, NULL, 0, true);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DOUBT_SECONDS = 3600, BATCH = 256, TOO_SMALL = 200, GIVEN_UP = 201 };
+enum { DOUBT_SECONDS = 3600, BATCH = 256 };
 
 /* Makes the file of an empty filter for KEYS keys and opens it. It is never full: keys
  * beyond KEYS raise its error until the next build. */
@@ -55,11 +55,11 @@ static int add_scanned(void *arg, const void *key, size_t len)
     building *b = arg;
     b->hash[b->waiting++] = seen_hash_seeded(b->g->control->seed, key, len);
     if (++b->keys > b->room)
-        return TOO_SMALL;
+        return SCAN_TOO_SMALL;
     if (b->waiting == BATCH) {
         add_waiting(b);
         if (next_of(b->g->control->live_and_next) != b->number || b->g->stop)
-            return GIVEN_UP;
+            return SCAN_GIVEN_UP;
     }
     return 0;
 }
@@ -130,7 +130,7 @@ static void withdraw(control *c, uint32_t number)
             return;
 }
 
-/* One try with room for ROOM keys: 0, TOO_SMALL, GIVEN_UP or an error. */
+/* One try with room for ROOM keys: 0, SCAN_TOO_SMALL, SCAN_GIVEN_UP or an error. */
 static int build_once(seen_guard *g, uint64_t room, bool asked)
 {
     control *c = g->control;
@@ -145,7 +145,7 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
         goto out;
     before = announce(c, number);
     /* Suspending sets the flag, then the word: we see one of the two. */
-    rc = c->suspended && !asked ? GIVEN_UP : 0;
+    rc = c->suspended && !asked ? SCAN_GIVEN_UP : 0;
     if (rc == 0) {
         add_in_flight(&b, d);
         rc = g->config.db.scan(g->config.db.ctx, add_scanned, &b);
@@ -153,7 +153,7 @@ static int build_once(seen_guard *g, uint64_t room, bool asked)
     }
     seen_free(b.f);
     if (rc == 0 && !publish(c, number))
-        rc = GIVEN_UP;
+        rc = SCAN_GIVEN_UP;
     if (rc != 0) {
         withdraw(c, number);
         goto out;
@@ -183,11 +183,10 @@ static void sweep(seen_guard *g)
             sn_mapped_remove(&g->filters, n);
 }
 
-/* ASKED: by the caller, not by the background thread. */
-static int build(seen_guard *g, bool asked)
+int sn_local_build(seen_guard *g, bool asked)
 {
     control *c = g->control;
-    if (!sn_guard_is_ours(g))
+    if (!sn_local_is_ours(g))
         return sn_guard_fail(SEEN_EMISMATCH, "%s %s", g->config.path,
                              g->file.gone ? "was deleted while in use: close the guard "
                                             "and open it again"
@@ -201,87 +200,30 @@ static int build(seen_guard *g, bool asked)
     if (lock < 0)
         return 0;
     sweep(g);
-    uint64_t known = c->built + c->added, room = g->config.keys;
-    known -= c->deleted < known ? c->deleted : known;
-    if (room < 2 * known)
-        room = 2 * known;
-    while ((rc = build_once(g, room, asked)) == TOO_SMALL)
+    uint64_t known = c->built + c->added;
+    uint64_t room = sn_guard_room(g, known - (c->deleted < known ? c->deleted : known));
+    while ((rc = build_once(g, room, asked)) == SCAN_TOO_SMALL)
         room *= 4;
     sn_control_unlock(lock);
-    if (rc == 0) {
-        g->count.builds++;
-        return 1;
-    }
-    if (rc > 0)
-        rc = sn_guard_fail(SEEN_EIO,
-                           "given up: a writer could not add to the new filter, "
-                           "or the guard is suspended or closed");
-    g->count.build_errors++;
-    return rc;
+    return sn_guard_built(g, rc);
 }
 
-int seen_guard_build(seen_guard *g)
-{
-    return build(g, true);
-}
-
-void seen_guard_suspend(seen_guard *g)
+int sn_local_suspend(seen_guard *g)
 {
     g->control->suspended = 1;
     /* A build under way is given up too: it may have missed keys. */
     g->control->live_and_next = 0;
+    return 0;
 }
 
-/* ---- in the background ----------------------------------------------------------- */
-
-static bool due(seen_guard *g)
+bool sn_local_due(seen_guard *g)
 {
     const control *c = g->control;
-    if (!sn_guard_is_ours(g))
+    if (!sn_local_is_ours(g))
         return false;
     if (live_of(c->live_and_next) == 0)
         return !c->suspended;
     uint64_t keys = c->built + c->added;
     return keys > c->capacity ||
            (double)c->deleted > g->config.worn * (double)keys + 100;
-}
-
-static void *background(void *arg)
-{
-    seen_guard *g = arg;
-    unsigned pause = 100;
-    pthread_mutex_lock(&g->wake_lock);
-    while (!g->stop) {
-        pthread_mutex_unlock(&g->wake_lock);
-        if (due(g)) {
-            int rc = build(g, false);
-            pause = rc > 0 ? 100 : rc == 0 ? 500 : pause < 30000 ? pause * 2 : 30000;
-        }
-        struct timespec t = sn_guard_deadline(pause);
-        pthread_mutex_lock(&g->wake_lock);
-        if (!g->stop)
-            pthread_cond_timedwait(&g->wake, &g->wake_lock, &t);
-    }
-    pthread_mutex_unlock(&g->wake_lock);
-    return NULL;
-}
-
-int sn_guard_start_thread(seen_guard *g)
-{
-    if (pthread_create(&g->thread, NULL, background, g) != 0)
-        return sn_guard_fail(SEEN_ENOMEM, "cannot start a thread");
-    g->running = true;
-    return 0;
-}
-
-void sn_guard_stop_thread(seen_guard *g)
-{
-    if (!g->running)
-        return;
-    pthread_mutex_lock(&g->wake_lock);
-    g->stop = true;
-    pthread_cond_signal(&g->wake);
-    pthread_mutex_unlock(&g->wake_lock);
-    pthread_join(g->thread, NULL);
-    g->running = false;
 }

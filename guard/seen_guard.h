@@ -143,6 +143,32 @@ enum {
     SEEN_GUARD_FLAGS = 7       /* all of them; others are refused */
 };
 
+/* ---- many machines --------------------------------------------------------------- */
+
+/* A second home for the filter: a Redis (5 or later) or Valkey server that guards on
+ * many machines share, without a module. Filter and cache are asked in one round trip.
+ *
+ * A key is in the filter, confirmed, before its row is committed, so while the server
+ * cannot be reached reads fail open and **writes are refused**. After a restart or a
+ * failover of the server the filter is not believed until it is rebuilt.
+ *
+ * Times are leases and the same for all machines. docs/guard.md, "Many machines". */
+typedef struct seen_guard_shared {
+    const char *servers; /* "10.0.0.1:6379,10.0.0.2:6379": the master and those that may
+                            become it; whichever says that it is the master is used */
+    const char *name;    /* of the filter, and the start of all keys */
+    const char *user, *password; /* NULL: none */
+    unsigned connections;        /* 0: 8 */
+    unsigned replicas; /* that must confirm each write (WAIT). Needed where another
+                          server may be made master: half of those, rounded up. 0:
+                          there is one server */
+    unsigned write_lease_ms; /* from begin to commit, at most; 0: 20000 */
+    unsigned
+        enforce_lease_ms; /* how long a master without its replicas may refuse keys,
+                             and how long a new one waits; with .replicas; 0: 3000 */
+    uint64_t reserved[4]; /* 0 */
+} seen_guard_shared;
+
 typedef struct seen_guard_config {
     const char *path; /* of the shared control file; filters are at PATH.N. Both are
                          made with mode 0600 and hold the secret seed of the hash */
@@ -150,7 +176,8 @@ typedef struct seen_guard_config {
     uint64_t keys;   /* expected; the filter grows when it is rebuilt. 0: 100000 */
     double error;    /* of the filter when full; 0: 0.01 */
     seen_guard_db db;
-    seen_guard_cache cache; /* all zero: none */
+    seen_guard_cache cache; /* all zero: none; with .shared, always that server */
+    const seen_guard_shared *shared; /* instead of .path; copied */
     unsigned flags;
     unsigned value_ttl_ms;  /* 0: 300000; at most half an hour */
     unsigned marker_ttl_ms; /* 0: 5000 */
@@ -200,8 +227,9 @@ SEEN_GUARD_API void seen_guard_end(seen_guard_write *w, int outcome, uint64_t de
 SEEN_GUARD_API int seen_guard_build(seen_guard *g);
 
 /* Fails open, in all processes, until the next seen_guard_build. Call it before keys
- * are inserted past the guard (a restored dump, psql). */
-SEEN_GUARD_API void seen_guard_suspend(seen_guard *g);
+ * are inserted past the guard (a restored dump, psql). 0; with .shared SEEN_EIO if the
+ * server cannot be reached: then do not start. */
+SEEN_GUARD_API int seen_guard_suspend(seen_guard *g);
 
 typedef struct seen_guard_stats {
     /* Of this process: */
@@ -222,7 +250,8 @@ typedef struct seen_guard_stats {
     const char *state;   /* "enforcing", or why not: "loading", "stale" (of another boot
                             or database), "lost", "suspended", "foreign" (.path now
                             belongs to another database), "deleted" (.path is gone:
-                            close the guard and open it again) */
+                            close the guard and open it again), "unreachable" (the
+                            server of .shared), "waiting" (for its replicas) */
     uint32_t generation; /* of the filter in use; 0: none */
     uint64_t keys;       /* in it when built, and added since */
     uint64_t deleted;    /* since its build began */

@@ -1,0 +1,43 @@
+/* shared_scripts.h - what is done in the server in one step each, as Lua scripts.
+ *
+ * All state is one hash, KEYS[1], so that it is lost as a whole or not at all:
+ *     srv          run id and replication id of the server for which it is true
+ *     born         when that server adopted it (milliseconds of its clock)
+ *     tag seed epoch
+ *     live next    ids of the filter in use and of the one being built, '' for none
+ *     fl fn        their shapes, "bits:probes"
+ *     why susp gen built added deleted cap
+ *     rep e l      replicas needed; lease to enforce, lease to write (milliseconds)
+ *     until        until when the filter may refuse keys, if rep is not 0
+ *     lock lockt   the builder, and until when it is
+ *     touched      written for replicas to confirm
+ *     m<hash>      a key being written: "token@deadline;" for each writer
+ * Beside it are KEYS[1]:bits:ID (a bitmap with one byte more, which is 1), :part:ID
+ * (what a builder has scanned) and :c:EPOCH:KEY (cache entries).
+ *
+ * Every script is told the ids that its connection began with. A state that another
+ * server left, or the same one before a restart, may lack what was confirmed: the
+ * script says 'S', and the state is adopted, without a filter and with a new epoch.
+ * Marks may be lost then, too. So for `l` after that nothing is built and no cache
+ * entry is believed: by then all writes that were marked elsewhere are decided. */
+#ifndef GUARD_SHARED_SCRIPTS_H
+#define GUARD_SHARED_SCRIPTS_H
+
+enum shared_script {
+    SCRIPT_STATE,    /* adopts the state if it must, and reads it */
+    SCRIPT_ASK,      /* filter and cache: 'S', 'R'efused, or two answers */
+    SCRIPT_FILL,     /* an entry, by the holder of its lease */
+    SCRIPT_BEGIN,    /* marks and adds: 'S', 'W'ait, 'K' done */
+    SCRIPT_END,      /* drops entries and unmarks */
+    SCRIPT_ANNOUNCE, /* a filter to be built: 'S', 'B'usy, 'N'o, 'W'ait, 'K' and marks
+                      */
+    SCRIPT_RENEW,    /* the builder's lock: 'K', or 'G'iven up */
+    SCRIPT_PUBLISH,  /* the swap: 'K' or 'G' */
+    SCRIPT_SUSPEND,
+    SCRIPT_TOUCH,   /* writes something for WAIT to wait for: the time, or 'S' */
+    SCRIPT_ENFORCE, /* the filter may refuse keys until then */
+    SHARED_SCRIPTS
+};
+
+extern const char *const sn_shared_script[SHARED_SCRIPTS];
+#endif

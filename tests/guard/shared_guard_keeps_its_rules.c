@@ -1,0 +1,301 @@
+/* shared_guard_keeps_its_rules.c - guards that share a filter in a real Redis: one by
+ * one, what they refuse, and where they fail open. */
+#include "guard/fake_adapters.h"
+#include "guard/test_servers.h"
+#include "tap.h"
+
+#include <hiredis/hiredis.h>
+
+enum { LEASE_MS = 1000 };
+static fake_db db = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static char servers[64];
+
+static seen_guard *open_shared(const char *name, const char *tag, unsigned flags)
+{
+    seen_guard *g = NULL;
+    seen_guard_shared shared = {
+        .servers = servers, .name = name, .write_lease_ms = LEASE_MS};
+    seen_guard_config config = {.shared = &shared,
+                                .keys = 1000,
+                                .error = 1e-6,
+                                .tag = tag,
+                                .db = fake_adapter(&db),
+                                .flags = flags,
+                                .wait_ms = 50};
+    if (seen_guard_open(&config, &g) < 0) {
+        fprintf(stderr, "# %s\n", seen_guard_reason());
+        exit(2);
+    }
+    return g;
+}
+
+static int get(seen_guard *g, long n)
+{
+    char key[24];
+    return seen_guard_get(g, key, (size_t)sprintf(key, "%ld", n), NULL);
+}
+static int insert(seen_guard *g, long n)
+{
+    char key[24];
+    return seen_guard_insert(g, key, (size_t)sprintf(key, "%ld", n), "", 0);
+}
+static int erase(seen_guard *g, long n)
+{
+    char key[24];
+    return seen_guard_erase(g, key, (size_t)sprintf(key, "%ld", n));
+}
+static seen_guard_write *begin(seen_guard *g, long n)
+{
+    char key[24];
+    seen_guard_write *w;
+    seen_key k = {key, (size_t)sprintf(key, "%ld", n)};
+    return seen_guard_begin(g, &k, 1, &w) < 0 ? NULL : w;
+}
+static seen_guard_stats stats(seen_guard *g)
+{
+    seen_guard_stats s;
+    seen_guard_get_stats(g, &s);
+    return s;
+}
+static bool state_is(seen_guard *g, const char *state)
+{
+    seen_guard_stats s = stats(g);
+    if (strcmp(s.state, state) != 0)
+        note("state is %s, not %s", s.state, state);
+    return strcmp(s.state, state) == 0;
+}
+static int lost(seen_guard *g)
+{
+    int n = 0;
+    for (long i = 0; i < FAKE_ROWS; i++)
+        n += db.row[i] && get(g, i) != 1;
+    return n;
+}
+
+/* Sends a command, past the guard. */
+static void redis(const char *command)
+{
+    redisContext *c = redisConnect("127.0.0.1", redis_port);
+    redisReply *r = redisCommand(c, command);
+    if (!r || r->type == REDIS_REPLY_ERROR)
+        fprintf(stderr, "# %s: %s\n", command, r ? r->str : "no reply");
+    if (r)
+        freeReplyObject(r);
+    redisFree(c);
+}
+
+/* Deletes the bits of the filter in use, as an eviction would. */
+static void delete_filter(const char *name)
+{
+    redisContext *c = redisConnect("127.0.0.1", redis_port);
+    redisReply *r = redisCommand(c, "HGET {%s} live", name);
+    if (!r || r->type != REDIS_REPLY_STRING || !r->len)
+        exit(2);
+    redisReply *d = redisCommand(c, "DEL {%s}:bits:%s", name, r->str);
+    if (!d || d->integer != 1)
+        exit(2);
+    freeReplyObject(d);
+    freeReplyObject(r);
+    redisFree(c);
+}
+
+static void basics(void)
+{
+    for (long i = 0; i < 500; i++)
+        db.row[2 * i] = true;
+    seen_guard *a = open_shared("basics", NULL, 0), *b = open_shared("basics", NULL, 0);
+    ok(get(a, 4) == 1 && get(a, 5) == 0 && stats(a).open == 2 && state_is(a, "loading"),
+       "without a filter a shared guard fails open");
+    ok(seen_guard_build(a) == 1 && state_is(a, "enforcing") && state_is(b, "enforcing"),
+       "one machine builds, all use it");
+    db.queries = 0;
+    int wrong = 0;
+    for (long i = 0; i < 1000; i++)
+        wrong += get(b, i) != (i % 2 == 0);
+    ok(wrong == 0 && db.queries < 510 && stats(b).refused > 490,
+       "absent keys are refused on the other machine without a query");
+    ok(insert(a, 7) == 1 && get(b, 7) == 1,
+       "a key inserted on one is found on the other");
+    ok(get(b, 7) == 1 && stats(b).hits > 0, "and then answered by the cache");
+    ok(erase(b, 7) == 1 && get(a, 7) == 0 && get(a, 7) == 0 && stats(a).markers > 0,
+       "deleted there, it is absent here, and that is remembered");
+    ok(insert(b, 7) == 1 && get(a, 7) == 1, "inserted again, the marker is gone");
+    db.fail = SEEN_EIO;
+    ok(insert(a, 15) == SEEN_EIO && stats(a).in_flight == 0,
+       "a failed insert leaves no mark");
+    db.fail = 0;
+    seen_guard_write *w = begin(a, 9);
+    db.row[9] = true;
+    ok(w && stats(b).in_flight == 1 && get(b, 9) == 1 && stats(b).past_cache > 0,
+       "while a key is being written, the cache is not believed");
+    seen_guard_end(w, SEEN_GUARD_COMMITTED, 0);
+    ok(stats(b).in_flight == 0, "until the write has ended");
+    seen_guard *other = open_shared("basics", "another database", 0);
+    ok(state_is(other, "foreign") && get(other, 4) == 1 &&
+           insert(other, 11) == SEEN_EMISMATCH && seen_guard_build(other) < 0,
+       "a guard for another database neither uses nor changes the filter");
+    ok(seen_guard_suspend(a) == 0 && state_is(b, "suspended"), "suspended everywhere");
+    db.row[601] = true;
+    ok(get(b, 601) == 1 && seen_guard_build(b) == 1 && get(a, 601) == 1 && lost(a) == 0,
+       "rows may come past the guard, and are in the next filter");
+    seen_guard_close(other);
+    seen_guard_close(a);
+    seen_guard_close(b);
+}
+
+static seen_guard *writer;
+static seen_guard_write *late;
+static void write_in_scan(void *arg, long n)
+{
+    (void)arg;
+    if (n != 3)
+        return;
+    insert(writer, 10001);
+    late = begin(writer, 10003); /* commits after the swap */
+}
+
+static void building(void)
+{
+    seen_guard *g = open_shared("building", NULL, 0);
+    writer = open_shared("building", NULL, 0);
+    seen_guard_write *early = begin(writer, 10002);
+    db.in_scan = write_in_scan;
+    ok(seen_guard_build(g) == 1, "a filter is built while another machine writes");
+    db.in_scan = NULL;
+    db.row[10002] = db.row[10003] = true;
+    ok(get(g, 10001) == 1 && get(g, 10002) == 1 && get(g, 10003) == 1,
+       "keys written before, during and after the scan are found");
+    seen_guard_end(early, SEEN_GUARD_COMMITTED, 0);
+    seen_guard_end(late, SEEN_GUARD_UNKNOWN, 0);
+    ok(stats(g).in_flight == 1 && lost(g) == 0, "one of unknown outcome stays marked");
+    if (fork() == 0) {
+        begin(open_shared("building", NULL, 0), 10004);
+        kill(getpid(), SIGKILL);
+    }
+    wait(NULL);
+    usleep(1500 * LEASE_MS); /* its lease has ended */
+    ok(seen_guard_build(g) == 1 && seen_guard_build(writer) == 1,
+       "built after a death");
+    db.row[10004] = true;
+    ok(get(g, 10004) == 1 && get(writer, 10004) == 1,
+       "what a dead writer may have committed is in every filter");
+    ok(insert(g, 10004) == 0 && stats(g).in_flight == 2, "and stays one mark");
+    if (fork() == 0) {
+        seen_guard *child = open_shared("building", NULL, 0);
+        db.in_scan = (void (*)(void *, long))(void (*)(void))abort;
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        seen_guard_build(child);
+        _exit(0);
+    }
+    wait(NULL);
+    insert(writer, 10005);
+    ok(get(g, 10005) == 1 && state_is(g, "enforcing"),
+       "a builder that dies harms nobody");
+    ok(seen_guard_build(g) == 0, "its lock is a lease");
+    seen_guard_close(writer);
+    seen_guard_close(g);
+    for (long i = 0; i < FAKE_ROWS; i++)
+        db.row[i] = true;
+    g = open_shared("larger", NULL, 0);
+    ok(seen_guard_build(g) == 1 && stats(g).capacity >= FAKE_ROWS && lost(g) == 0,
+       "a table larger than announced gets the filter it needs");
+    seen_guard_close(g);
+}
+
+static void troubled_server(void)
+{
+    memset(&db.row, 0, sizeof db.row);
+    for (long i = 0; i < 100; i++)
+        db.row[i] = true;
+    seen_guard *g = open_shared("trouble", NULL, 0);
+    seen_guard_build(g);
+    ok(get(g, 500) == 0 && stats(g).refused == 1, "a guard at work");
+    delete_filter("trouble");
+    ok(get(g, 500) == 0 && stats(g).refused == 1 && state_is(g, "lost"),
+       "an evicted filter: the guard fails open");
+    seen_guard_build(g);
+    redis("DEL {trouble}");
+    ok(get(g, 500) == 0 && stats(g).refused == 1 && state_is(g, "loading"),
+       "an evicted state: the same");
+    ok(insert(g, 501) == 1 && seen_guard_build(g) == 1 && get(g, 501) == 1 &&
+           lost(g) == 0,
+       "until a filter is built");
+    redis("FLUSHALL");
+    ok(get(g, 501) == 1 && !state_is(g, "enforcing"), "FLUSHALL: the same");
+    seen_guard_build(g);
+
+    /* A key is marked, the server is gone and with it the mark, another machine builds.
+     */
+    seen_guard_write *w = begin(g, 502);
+    redis_kill(SIGKILL);
+    ok(get(g, 1) == 1 && get(g, 503) == 0 && stats(g).refused == 1 &&
+           state_is(g, "unreachable"),
+       "a server that is gone: reads fail open");
+    ok(insert(g, 504) < 0 && !db.row[504], "and writes are refused");
+    if (!redis_start(""))
+        exit(2);
+    usleep(300000); /* readers try again after a moment */
+    ok(get(g, 505) == 0 && !state_is(g, "enforcing"),
+       "a server that was restarted is not believed");
+    ok(insert(g, 506) == 1, "but takes writes");
+    db.queries = 0;
+    get(g, 506);
+    get(g, 506);
+    ok(db.queries == 2, "its cache is not believed while old writes may be under way");
+    seen_guard *builder = open_shared("trouble", NULL, 0);
+    pid_t pid = fork(); /* the commit comes while the builder waits */
+    if (pid == 0)
+        _exit(seen_guard_build(builder) != 1);
+    db.row[502] = true; /* of this process only: the child has its own table */
+    int status;
+    waitpid(pid, &status, 0);
+    ok(status == 0, "a build waits for the writes that the old server had marked");
+    ok(seen_guard_build(g) == 1 && get(g, 502) == 1 && lost(g) == 0,
+       "and then has their keys");
+    seen_guard_end(w, SEEN_GUARD_COMMITTED, 0);
+    seen_guard_close(builder);
+    seen_guard_close(g);
+    redis("SET {text} something");
+    g = open_shared("text", NULL, 0);
+    ok(get(g, 1) == 1 && insert(g, 507) < 0 && strstr(seen_guard_reason(), "WRONGTYPE"),
+       "a name that holds something else: open, and not written");
+    seen_guard_close(g);
+}
+
+static void strange_config(void)
+{
+    seen_guard *g;
+    seen_guard_shared shared = {.servers = servers, .name = "x"};
+    seen_guard_config c = {.shared = &shared, .db = fake_adapter(&db)};
+    c.path = "/tmp/x";
+    ok(seen_guard_open(&c, &g) == SEEN_EINVAL, ".path and .shared exclude each other");
+    c.path = NULL;
+    shared.servers = "nowhere";
+    ok(seen_guard_open(&c, &g) == SEEN_EINVAL &&
+           strstr(seen_guard_reason(), "HOST:PORT"),
+       "servers have a port");
+    shared.servers = servers;
+    shared.reserved[0] = 1;
+    ok(seen_guard_open(&c, &g) == SEEN_EINVAL, "reserved fields must be 0");
+}
+
+int main(void)
+{
+    if (!have_program("redis-server")) {
+        puts("1..0 # SKIP package redis-server is not installed");
+        return 0;
+    }
+    servers_begin();
+    if (!redis_start("")) {
+        servers_end();
+        return 2;
+    }
+    snprintf(servers, sizeof servers, "127.0.0.1:%d", redis_port);
+    strange_config();
+    basics();
+    building();
+    troubled_server();
+    servers_end();
+    return done();
+}
