@@ -29,24 +29,37 @@ void last_good_close(last_good *l)
     l->in = l->out = -1;
 }
 
-/* The first message: the number of descriptors in FD, or 0 if there is no message. */
-static int receive(const last_good *l, int flags, int fd[LAST_GOOD_FILES])
-{
+/* A message of one byte with room for the descriptors; it points into itself. */
+typedef struct message {
+    struct msghdr m;
+    struct iovec data;
     char byte;
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int) * LAST_GOOD_FILES)];
     } control;
-    struct iovec data = {&byte, 1};
-    struct msghdr m = {.msg_iov = &data,
-                       .msg_iovlen = 1,
-                       .msg_control = control.room,
-                       .msg_controllen = sizeof control.room};
+} message;
+
+static void message_init(message *g, int files)
+{
+    memset(g, 0, sizeof *g);
+    g->data = (struct iovec){&g->byte, 1};
+    g->m.msg_iov = &g->data;
+    g->m.msg_iovlen = 1;
+    g->m.msg_control = g->control.room;
+    g->m.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)files);
+}
+
+/* The first message: the number of descriptors in FD, or 0 if there is no message. */
+static int receive(const last_good *l, int flags, int fd[LAST_GOOD_FILES])
+{
+    message g;
+    message_init(&g, LAST_GOOD_FILES);
     for (int i = 0; i < LAST_GOOD_FILES; i++)
         fd[i] = -1;
-    if (l->out < 0 || recvmsg(l->out, &m, flags | MSG_CMSG_CLOEXEC) < 0)
+    if (l->out < 0 || recvmsg(l->out, &g.m, flags | MSG_CMSG_CLOEXEC) < 0)
         return 0;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    struct cmsghdr *c = CMSG_FIRSTHDR(&g.m);
     if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len <= CMSG_LEN(0))
         return 0;
     memcpy(fd, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
@@ -63,26 +76,17 @@ static void close_all(const int fd[LAST_GOOD_FILES])
 void last_good_put(const last_good *l, const int fd[LAST_GOOD_FILES])
 {
     int old[LAST_GOOD_FILES], n = fd[1] >= 0 ? 2 : 1;
-    char byte = 0;
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int) * LAST_GOOD_FILES)];
-    } control;
-    struct iovec data = {&byte, 1};
-    struct msghdr m = {.msg_iov = &data,
-                       .msg_iovlen = 1,
-                       .msg_control = control.room,
-                       .msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)n)};
+    message g;
     if (l->in < 0 || fd[0] < 0)
         return;
-    memset(&control, 0, sizeof control);
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof(int) * (size_t)n);
-    memcpy(CMSG_DATA(&control.head), fd, sizeof(int) * (size_t)n);
+    message_init(&g, n);
+    g.control.head.cmsg_level = SOL_SOCKET;
+    g.control.head.cmsg_type = SCM_RIGHTS;
+    g.control.head.cmsg_len = CMSG_LEN(sizeof(int) * (size_t)n);
+    memcpy(CMSG_DATA(&g.control.head), fd, sizeof(int) * (size_t)n);
     bool some = receive(l, MSG_PEEK, old) > 0;
     close_all(old);
-    if (sendmsg(l->in, &m, MSG_NOSIGNAL) < 0)
+    if (sendmsg(l->in, &g.m, MSG_NOSIGNAL) < 0)
         return;
     if (some) {
         receive(l, 0, old);

@@ -136,11 +136,11 @@ like check_config($base), qr/cannot be used yet.*No such file.*test is successfu
 {
     open my $doc, '<', "$root/docs/nginx.md" or die $!;
     my $text = join '', <$doc>;
-    my ($http) = $text =~ /```nginx\nhttp \{\n(.*?)\n\}\n```/s or die 'no example in docs/nginx.md';
+    my ($http) = $text =~ /```nginx\n(seen_filter ids .*?)```/s or die 'no example in docs/nginx.md';
     my ($more) = $text =~ /```nginx\n(seen_filter blacklist .*?)```/s or die 'no second example';
     my ($inner) = $text =~ /```nginx\n(location .*?)```/s or die 'no third example';
     $http =~ s{server \{}{$more server \{ $inner};
-    s{/var/lib/seen|/var/log/nginx}{$dir}g for $http;
+    s{/var/lib/seen|/var/log/nginx}{$dir}g, s{listen 8080}{listen 127.0.0.1:$port} for $http;
     like check_config($http), qr/test is successful/, 'the examples of docs/nginx.md are sound';
 }
 
