@@ -42,7 +42,7 @@ TESTS += $(BUILD)/tests/guard/lying_redis_is_harmless.t $(BUILD)/tests/guard/sha
 endif
 ifeq ($(words $(GUARD_ADAPTERS)),4)
 TESTS += $(BUILD)/tests/guard/guard_is_safe_by_default.t
-TESTS += $(BUILD)/tests/guard/no_stored_key_is_refused.t
+TESTS += $(BUILD)/tests/guard/no_stored_key_is_refused.t $(BUILD)/tests/guard/many_machines_refuse_no_stored_key.t
 BENCHES += $(BUILD)/bench/guard/queries
 endif
 INSTALL_LIB += $(LIBSEEN_GUARD)

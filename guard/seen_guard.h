@@ -159,10 +159,10 @@ typedef struct seen_guard_shared {
     const char *name;    /* of the filter, and the start of all keys */
     const char *user, *password; /* NULL: none */
     unsigned connections;        /* 0: 8 */
-    unsigned replicas; /* that must confirm each write (WAIT). Needed where another
-                          server may be made master: half of those, rounded up. 0:
-                          there is one server */
-    unsigned write_lease_ms; /* from begin to commit, at most; 0: 20000 */
+    unsigned replicas; /* that must confirm each write (WAIT): so many that they and the
+                          master are more than half of all servers. 0: there is only
+                          one, or no other is ever made master */
+    unsigned write_lease_ms; /* from begin to commit, at most; 0: 30000 */
     unsigned
         enforce_lease_ms; /* how long a master without its replicas may refuse keys,
                              and how long a new one waits; with .replicas; 0: 3000 */

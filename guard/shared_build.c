@@ -41,17 +41,29 @@ static shared_words step(const shared_build *b, enum shared_script script)
     return w;
 }
 
-/* 0, or SCAN_GIVEN_UP if another builder or a restart came between. */
-static int renew(shared_build *b)
+/* 0 if the reply to W says 'K', SCAN_GIVEN_UP if it says that another builder or a
+ * restart came between. */
+static int send_step(shared_build *b, shared_words *w)
 {
-    shared_words w = step(b, SCRIPT_RENEW);
-    sn_words_number(&w, LOCK_MS);
-    redisReply *r = sn_shared_send(b->s, &w);
+    redisReply *r = sn_shared_send(b->s, w);
     int rc = !r ? SEEN_EIO : sn_reply_says(r) == 'K' ? 0 : SCAN_GIVEN_UP;
     if (r)
         freeReplyObject(r);
-    b->renewed = sn_guard_now_ms();
     return rc;
+}
+
+/* Keeps the lock for MS more; 0: gives it up, and the filter that was announced. */
+static int renew(shared_build *b, uint64_t ms)
+{
+    shared_words w = step(b, SCRIPT_RENEW);
+    sn_words_number(&w, ms);
+    b->renewed = sn_guard_now_ms();
+    return send_step(b, &w);
+}
+
+static int renew_in_time(shared_build *b)
+{
+    return sn_guard_now_ms() - b->renewed > RENEW_MS ? renew(b, LOCK_MS) : 0;
 }
 
 static int add_scanned(void *arg, const void *key, size_t len)
@@ -62,9 +74,7 @@ static int add_scanned(void *arg, const void *key, size_t len)
         return SCAN_TOO_SMALL;
     if (b->g->stop)
         return SCAN_GIVEN_UP;
-    if (b->keys % LOOK_EVERY == 0 && sn_guard_now_ms() - b->renewed > RENEW_MS)
-        return renew(b);
-    return 0;
+    return b->keys % LOOK_EVERY == 0 ? renew_in_time(b) : 0;
 }
 
 /* 0 and the keys being written are in the bitmap; 1: another is building; 2: not now;
@@ -101,8 +111,23 @@ static int announce(shared_build *b, bool asked)
     return SCAN_GIVEN_UP;
 }
 
-/* Uploads the bitmap, without what is empty in it. The part is gone by itself if we
- * die. */
+/* COMMAND on the part that holds the bitmap, with a number and, if LEN, bytes. */
+static int on_part(shared_build *b, const char *command, uint64_t number,
+                   const uint8_t *p, size_t len)
+{
+    shared_words w = {0};
+    sn_words_text(&w, command);
+    sn_words_key(&w, b->g->shared, "part", b->shape.id, NULL, 0);
+    sn_words_number(&w, number);
+    if (len)
+        sn_words_add(&w, p, len);
+    redisReply *r = sn_shared_send(b->s, &w);
+    if (r)
+        freeReplyObject(r);
+    return r ? 0 : SEEN_EIO;
+}
+
+/* Uploads the bitmap, without what is empty in it. The part expires if we die. */
 static int upload(shared_build *b)
 {
     size_t all = sn_shared_bytes(&b->shape);
@@ -113,24 +138,11 @@ static int upload(shared_build *b)
         size_t n = all - at < CHUNK ? all - at : CHUNK;
         if (memcmp(b->bitmap + at, none, n) == 0)
             continue;
-        shared_words w = {0};
-        sn_words_text(&w, "SETRANGE");
-        sn_words_key(&w, b->g->shared, "part", b->shape.id, NULL, 0);
-        sn_words_number(&w, at);
-        sn_words_add(&w, b->bitmap + at, n);
-        redisReply *r = sn_shared_send(b->s, &w);
-        rc = r ? 0 : SEEN_EIO;
-        if (r)
-            freeReplyObject(r);
-        sn_words_text(&w, "PEXPIRE");
-        sn_words_key(&w, b->g->shared, "part", b->shape.id, NULL, 0);
-        sn_words_number(&w, 10 * LOCK_MS);
-        if (rc == 0 && (r = sn_shared_send(b->s, &w)))
-            freeReplyObject(r);
-        else
-            free(w.bytes), rc = SEEN_EIO;
-        if (rc == 0 && sn_guard_now_ms() - b->renewed > RENEW_MS)
-            rc = renew(b);
+        rc = on_part(b, "SETRANGE", at, b->bitmap + at, n);
+        if (rc == 0)
+            rc = on_part(b, "PEXPIRE", 10 * LOCK_MS, NULL, 0);
+        if (rc == 0)
+            rc = renew_in_time(b);
     }
     return rc;
 }
@@ -142,11 +154,7 @@ static int publish(shared_build *b)
     sn_words_number(&w, b->keys);
     sn_words_number(&w, b->room);
     sn_words_number(&w, b->deleted);
-    redisReply *r = sn_shared_send(b->s, &w);
-    int rc = !r ? SEEN_EIO : sn_reply_says(r) == 'K' ? 0 : SCAN_GIVEN_UP;
-    if (r)
-        freeReplyObject(r);
-    return rc;
+    return send_step(b, &w);
 }
 
 /* One try with room for ROOM keys: 0, SCAN_*, 1 if another is building, 2 if the state
@@ -163,6 +171,7 @@ static int build_once(shared_build *b, bool asked)
         return sn_guard_fail(SEEN_ENOMEM, "no memory for a filter");
     b->keys = 0;
     rc = announce(b, asked);
+    bool announced = rc == 0;
     b->renewed = sn_guard_now_ms();
     if (rc == 0)
         rc = b->g->config.db.scan(b->g->config.db.ctx, add_scanned, b);
@@ -170,6 +179,8 @@ static int build_once(shared_build *b, bool asked)
         rc = upload(b);
     if (rc == 0)
         rc = publish(b);
+    if (announced && rc != 0)
+        renew(b, 0);
     free(b->bitmap);
     return rc;
 }

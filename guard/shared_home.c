@@ -80,15 +80,13 @@ static bool read_view(const redisReply *r, shared_view *v)
     read_shape(&v->next, sn_reply_text(r, 6), sn_reply_text(r, 7));
     snprintf(v->why, sizeof v->why, "%s", sn_reply_text(r, 8));
     v->suspended = sn_reply_text(r, 9)[0] == '1';
-    uint64_t *number[] = {&v->generation, &v->built, &v->added, &v->deleted,
-                          &v->capacity};
-    for (size_t i = 0; i < 5; i++) {
+    uint64_t replicas;
+    uint64_t *number[] = {&v->generation, &v->built, &v->added,       &v->deleted,
+                          &v->capacity,   &replicas, &v->enforced_ms, &v->marks};
+    for (size_t i = 0; i < 8; i++) {
         long long n = strtoll(sn_reply_text(r, 10 + i), NULL, 10);
         *number[i] = n > 0 ? (uint64_t)n : 0;
     }
-    v->enforced = sn_reply_text(r, 16)[0] == '1';
-    long long marks = strtoll(sn_reply_text(r, 17), NULL, 10);
-    v->marks = marks > 0 ? (uint64_t)marks : 0;
     return true;
 }
 
@@ -344,8 +342,52 @@ static int suspend(seen_guard *g)
     return rc;
 }
 
-/* With replicas: the filter may refuse keys for a lease's time after they have
- * confirmed that this server still is their master. */
+/* What WAIT says: how many replicas have all that S was sent, -1 if it broke. */
+static long long count_replicas(shared_home *h, shared_server *s)
+{
+    shared_words w = {0};
+    sn_words_text(&w, "WAIT");
+    sn_words_number(&w, h->replicas);
+    sn_words_number(&w, SHARED_WAIT_MS);
+    redisReply *r = sn_shared_send(s, &w);
+    long long n = r && r->type == REDIS_REPLY_INTEGER ? r->integer : -1;
+    if (r)
+        freeReplyObject(r);
+    return n;
+}
+
+int sn_shared_wait(shared_home *h, shared_server *s)
+{
+    long long n = h->replicas ? count_replicas(h, s) : 0;
+    return n >= (long long)h->replicas
+               ? 0
+               : sn_guard_fail(SEEN_EIO, "redis: %lld of %u replicas confirmed in time",
+                               n < 0 ? 0 : n, h->replicas);
+}
+
+int sn_shared_confirm(shared_home *h, shared_server *s)
+{
+    shared_words w = {0};
+    sn_words_script(&w, h, s, SCRIPT_TOUCH, 1);
+    sn_words_text(&w, s->run);
+    sn_words_number(&w, sn_shared_token(h));
+    redisReply *touched = sn_shared_send(s, &w), *r = NULL;
+    if (touched && sn_reply_says(touched) == 'K' && sn_shared_wait(h, s) == 0) {
+        sn_words_script(&w, h, s, SCRIPT_ENFORCE, 1);
+        sn_words_text(&w, s->run);
+        sn_words_text(&w, sn_reply_text(touched, 1));
+        r = sn_shared_send(s, &w);
+    }
+    int rc = r && sn_reply_says(r) == 'K' ? 0 : SEEN_EIO;
+    if (touched)
+        freeReplyObject(touched);
+    if (r)
+        freeReplyObject(r);
+    return rc;
+}
+
+/* With replicas: the server may refuse keys for a lease's time after they confirmed. A
+ * master without its replicas may no longer be the one: look for it again. */
 static unsigned keep(seen_guard *g)
 {
     shared_home *h = g->shared;
@@ -356,36 +398,10 @@ static unsigned keep(seen_guard *g)
     shared_server *s = sn_pool_take(&h->pool);
     if (!s)
         return again;
-    shared_words w = {0};
-    redisReply *touched = NULL, *waited = NULL, *r = NULL;
-    if (sn_shared_look(h, s, true, &v) == 0) {
-        sn_words_script(&w, h, s, SCRIPT_TOUCH, 1);
-        sn_words_text(&w, s->run);
-        sn_words_number(&w, sn_shared_token(h));
-        touched = sn_shared_send(s, &w);
-    }
-    if (touched && sn_reply_says(touched) == 'K') {
-        sn_words_text(&w, "WAIT");
-        sn_words_number(&w, h->replicas);
-        sn_words_number(&w, SHARED_WAIT_MS);
-        waited = sn_shared_send(s, &w);
-    }
-    bool confirmed = waited && waited->type == REDIS_REPLY_INTEGER &&
-                     waited->integer >= (long long)h->replicas;
-    if (confirmed) {
-        sn_words_script(&w, h, s, SCRIPT_ENFORCE, 1);
-        sn_words_text(&w, s->run);
-        sn_words_text(&w, sn_reply_text(touched, 1));
-        r = sn_shared_send(s, &w);
-    }
-    /* A master without its replicas may no longer be the one: look for it again. */
-    sn_pool_give(&h->pool, s, !r);
-    if (touched)
-        freeReplyObject(touched);
-    if (waited)
-        freeReplyObject(waited);
-    if (r)
-        freeReplyObject(r);
+    int rc = sn_shared_look(h, s, true, &v);
+    if (rc == 0 && v.enforced_ms <= h->enforce_lease_ms / 2) /* else another has */
+        rc = sn_shared_confirm(h, s);
+    sn_pool_give(&h->pool, s, rc < 0);
     return again;
 }
 
@@ -400,7 +416,7 @@ static void stats(seen_guard *g, seen_guard_stats *s)
     s->state = v.tag != g->shared->tag ? "foreign"
                : v.suspended           ? "suspended"
                : !v.live.id[0]         ? known[strcmp(v.why, "lost") == 0]
-               : !v.enforced           ? "waiting"
+               : !v.enforced_ms        ? "waiting"
                                        : "enforcing";
     s->generation = v.live.id[0] ? (uint32_t)v.generation : 0;
     s->keys = v.built + v.added;
@@ -500,7 +516,7 @@ int sn_shared_home_open(seen_guard *g, const seen_guard_config *config)
     h->tag = g->tag;
     h->random = seen_random_seed();
     h->replicas = c->replicas;
-    h->write_lease_ms = c->write_lease_ms ? c->write_lease_ms : 20000;
+    h->write_lease_ms = c->write_lease_ms ? c->write_lease_ms : 30000;
     h->enforce_lease_ms = c->enforce_lease_ms ? c->enforce_lease_ms : 3000;
     h->name = strdup(c->name);
     h->user = c->user ? strdup(c->user) : NULL;

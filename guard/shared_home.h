@@ -21,7 +21,8 @@ typedef struct shared_view {
     uint64_t tag, seed;
     char epoch[20], why[12];
     shared_shape live, next;
-    bool suspended, enforced; /* enforced: its replicas confirmed not long ago */
+    bool suspended;
+    uint64_t enforced_ms; /* so long the filter may still refuse keys; 0: not */
     uint64_t generation, built, added, deleted, capacity, marks;
 } shared_view;
 
@@ -97,6 +98,11 @@ uint64_t sn_shared_bit(const shared_shape *f, uint64_t hash, uint32_t probe);
 /* "m" and HASH. */
 void sn_shared_mark(char out[24], uint64_t hash);
 uint64_t sn_shared_token(shared_home *h);
+/* Waits until so many replicas have all that S was sent: 0 or a negative code. Those
+ * that confirm still follow S, so no other server was made master before. */
+int sn_shared_wait(shared_home *h, shared_server *s);
+/* Has replicas confirm that S still is their master: 0 or a negative code. */
+int sn_shared_confirm(shared_home *h, shared_server *s);
 
 /* ---- shared_write.c, shared_build.c ---- */
 int sn_shared_begin(seen_guard *g, const seen_key *keys, size_t n, bool add,

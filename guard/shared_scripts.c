@@ -25,20 +25,20 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "redis.call('HSET', S, 'srv', ARGV[1], 'tag', ARGV[2], 'seed', ARGV[3], 'epoch', "
     "ARGV[4], 'born', t, 'live', '', 'next', '', 'fl', '', 'fn', '', 'why', 'loading', "
     "'susp', 0, 'gen', 0, 'built', 0, 'added', 0, 'deleted', 0, 'cap', 0, 'rep', 0, 'e', "
-    "0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '') "
+    "0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '', 'conf', 0) "
     "elseif f[1] ~= ARGV[1] then "
     "for i = 2, 3 do if f[i] and f[i] ~= '' then "
     "redis.call('UNLINK', S .. ':bits:' .. f[i]) end end "
     "redis.call('HSET', S, 'srv', ARGV[1], 'epoch', ARGV[4], 'born', t, 'live', '', "
-    "'next', '', 'why', 'lost', 'until', 0, 'lock', '', 'lockt', 0) end "
+    "'next', '', 'why', 'lost', 'until', 0, 'lock', '', 'lockt', 0, 'conf', 0) end "
     "for i, name in ipairs({'rep', 'e', 'l'}) do "
     "if tonumber(redis.call('HGET', S, name)) < tonumber(ARGV[4 + i]) then "
     "redis.call('HSET', S, name, ARGV[4 + i]) end end "
     "local r = redis.call('HMGET', S, 'srv', 'tag', 'seed', 'epoch', 'live', 'fl', "
     "'next', 'fn', 'why', 'susp', 'gen', 'built', 'added', 'deleted', 'cap', 'rep', "
     "'until') "
-    "r[17] = (r[16] == '0' or t < tonumber(r[17])) and '1' or '0' "
-    "r[18] = tostring(redis.call('HLEN', S) - 23) return r",
+    "r[17] = r[16] == '0' and '1' or string.format('%.0f', math.max(0, r[17] - t)) "
+    "r[18] = tostring(redis.call('HLEN', S) - 24) return r",
 
     /* bits, entry; run, live, epoch, mark, ask the filter, bytes, lease, its ms, bits */
     [SCRIPT_ASK] = NOW
@@ -46,13 +46,14 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "'l', ARGV[4]) "
     "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'S'} end "
     "local t, v = now(), 'O' "
-    "if f[2] ~= '' and ARGV[5] == '1' and (f[4] == '0' or t < tonumber(f[5])) then "
+    "local sure = f[4] == '0' or t < tonumber(f[5]) "
+    "if f[2] ~= '' and ARGV[5] == '1' and sure then "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[6]) then "
     "redis.call('HSET', S, 'live', '', 'why', 'lost') return {'S'} end "
     "for i = 9, #ARGV do "
     "if redis.call('GETBIT', KEYS[2], ARGV[i]) == 0 then return {'R'} end end "
     "v = 'M' end "
-    "if f[8] or t < tonumber(f[6]) + tonumber(f[7]) then return {v, 'P'} end "
+    "if f[8] or not sure or t < tonumber(f[6]) + tonumber(f[7]) then return {v, 'P'} end "
     "local e = redis.call('GET', KEYS[3]) if e then return {v, 'E', e} end "
     "redis.call('SET', KEYS[3], ARGV[7], 'PX', ARGV[8]) return {v, 'F'}",
 
@@ -65,9 +66,11 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     /* bits live, bits next; run, live, next, token, bytes live, bytes next, probes live,
      * probes next, keys; for each: mark, bits live, bits next */
     [SCRIPT_BEGIN] = NOW TOKENS
-    "local f = redis.call('HMGET', S, 'srv', 'live', 'next', 'born', 'rep', 'e', 'l') "
+    "local f = redis.call('HMGET', S, 'srv', 'live', 'next', 'born', 'rep', 'e', 'l', "
+    "'conf') "
     "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'S'} end "
     "local t, p, added = now(), 10, 0 "
+    "if f[5] ~= '0' and f[8] == '0' then return {'C'} end "
     "local wait = tonumber(f[4]) + tonumber(f[6]) - t "
     "if f[5] ~= '0' and wait > 0 then return {'W', string.format('%.0f', wait)} end "
     "if f[2] ~= '' and redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[5]) then "
@@ -100,11 +103,12 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     /* run, token, id, bytes, shape, asked, ms */
     [SCRIPT_ANNOUNCE] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'lock', 'lockt', 'susp', 'born', 'l', "
-    "'next', 'deleted') "
+    "'next', 'deleted', 'rep', 'conf') "
     "if f[1] ~= ARGV[1] then return {'S'} end local t = now() "
     "if f[2] ~= '' and f[2] ~= ARGV[2] and t < tonumber(f[3]) then return {'B'} end "
     "if f[4] == '1' and ARGV[6] == '0' then return {'N'} end "
     "local wait = tonumber(f[5]) + tonumber(f[6]) - t "
+    "if f[9] ~= '0' and f[10] == '0' then wait = 200 end "
     "if wait > 0 then return {'W', string.format('%.0f', wait)} end "
     "if f[7] ~= '' then redis.call('UNLINK', S .. ':bits:' .. f[7]) end "
     "redis.call('SETRANGE', S .. ':bits:' .. ARGV[3], ARGV[4] - 1, string.char(1)) "
@@ -114,10 +118,12 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "for _, m in ipairs(redis.call('HKEYS', S)) do "
     "if #m == 17 then r[#r + 1] = string.sub(m, 2) end end return r",
 
-    /* run, token, id, ms */
+    /* run, token, id, ms; 0: gives the build up */
     [SCRIPT_RENEW] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'lock', 'next') "
     "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'G'} end "
+    "if ARGV[4] == '0' then redis.call('UNLINK', S .. ':bits:' .. f[3], S .. ':part:' .. "
+    "f[3]) redis.call('HSET', S, 'next', '', 'fn', '', 'lock', '') return {'K'} end "
     "redis.call('HSET', S, 'lockt', now() + ARGV[4]) return {'K'}",
 
     /* run, token, id, bytes, built, room, deleted */
@@ -131,7 +137,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "redis.call('BITOP', 'OR', bits, bits, part) redis.call('UNLINK', part) "
     "if f[4] ~= '' then redis.call('UNLINK', S .. ':bits:' .. f[4]) end "
     "redis.call('HSET', S, 'live', f[3], 'fl', f[5], 'next', '', 'fn', '', 'built', "
-    "ARGV[5], 'added', 0, 'cap', ARGV[6], 'lock', '', 'until', 0) "
+    "ARGV[5], 'added', 0, 'cap', ARGV[6], 'lock', '') "
     "redis.call('HINCRBY', S, 'deleted', 0 - ARGV[7]) redis.call('HINCRBY', S, 'gen', 1) "
     "local t = now() "
     "for _, m in ipairs(redis.call('HKEYS', S)) do if #m == 17 then "
@@ -153,9 +159,10 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "redis.call('HSET', S, 'touched', ARGV[2]) return {'K', string.format('%.0f', now())}",
 
     /* run, the time that TOUCH gave */
-    [SCRIPT_ENFORCE] =
-        "local S = KEYS[1] local f = redis.call('HMGET', S, 'srv', 'e', 'until') "
+    [SCRIPT_ENFORCE] = NOW
+        "local f = redis.call('HMGET', S, 'srv', 'e', 'until', 'conf') "
         "if f[1] ~= ARGV[1] then return {'S'} end "
+        "if f[4] == '0' then redis.call('HSET', S, 'conf', 1, 'born', now()) end "
         "local to = tonumber(ARGV[2]) + tonumber(f[2]) "
         "if to > tonumber(f[3]) then redis.call('HSET', S, 'until', to) end "
         "return {'K'}"};

@@ -2,7 +2,9 @@
  *
  * All state is one hash, KEYS[1], so that it is lost as a whole or not at all:
  *     srv          run id and replication id of the server for which it is true
- *     born         when that server adopted it (milliseconds of its clock)
+ *     born         when that server adopted it (milliseconds of its clock); with rep,
+ *                  when replicas first confirmed that it is their master
+ *     conf         whether they have
  *     tag seed epoch
  *     live next    ids of the filter in use and of the one being built, '' for none
  *     fl fn        their shapes, "bits:probes"
@@ -19,7 +21,13 @@
  * server left, or the same one before a restart, may lack what was confirmed: the
  * script says 'S', and the state is adopted, without a filter and with a new epoch.
  * Marks may be lost then, too. So for `l` after that nothing is built and no cache
- * entry is believed: by then all writes that were marked elsewhere are decided. */
+ * entry is believed: by then all writes that were marked elsewhere are decided.
+ *
+ * Two masters at once. `rep` replicas and their master are more than half of all
+ * servers and a replica follows one master, so from the moment that replicas have
+ * confirmed to the new master, the old one can have nothing confirmed: neither a write,
+ * nor that it may refuse keys, or believe its cache, for `e` longer. The new one takes
+ * no write before that `e` is over. */
 #ifndef GUARD_SHARED_SCRIPTS_H
 #define GUARD_SHARED_SCRIPTS_H
 
@@ -27,11 +35,11 @@ enum shared_script {
     SCRIPT_STATE,    /* adopts the state if it must, and reads it */
     SCRIPT_ASK,      /* filter and cache: 'S', 'R'efused, or two answers */
     SCRIPT_FILL,     /* an entry, by the holder of its lease */
-    SCRIPT_BEGIN,    /* marks and adds: 'S', 'W'ait, 'K' done */
+    SCRIPT_BEGIN,    /* marks and adds: 'S', 'W'ait, 'C'onfirm first, 'K' done */
     SCRIPT_END,      /* drops entries and unmarks */
     SCRIPT_ANNOUNCE, /* a filter to be built: 'S', 'B'usy, 'N'o, 'W'ait, 'K' and marks
                       */
-    SCRIPT_RENEW,    /* the builder's lock: 'K', or 'G'iven up */
+    SCRIPT_RENEW,    /* renews or gives up the builder's lock: 'K', or 'G'one */
     SCRIPT_PUBLISH,  /* the swap: 'K' or 'G' */
     SCRIPT_SUSPEND,
     SCRIPT_TOUCH,   /* writes something for WAIT to wait for: the time, or 'S' */

@@ -122,28 +122,6 @@ static bool tell(shared_home *h, const shared_write *w, const char *outcome,
     return false;
 }
 
-/* Whether so many replicas have the marks and the bits. Replicas that confirm still
- * follow this server, so no other was made master before now. */
-static int confirm(shared_home *h, shared_server *s)
-{
-    shared_words words = {0};
-    if (!h->replicas)
-        return 0;
-    sn_words_text(&words, "WAIT");
-    sn_words_number(&words, h->replicas);
-    sn_words_number(&words, SHARED_WAIT_MS);
-    redisReply *r = sn_shared_send(s, &words);
-    long long n = r && r->type == REDIS_REPLY_INTEGER ? r->integer : -1;
-    if (r)
-        freeReplyObject(r);
-    return n >= (long long)h->replicas
-               ? 0
-               : sn_guard_fail(SEEN_EIO,
-                               "redis: %lld of %u replicas confirmed the key in time: "
-                               "nothing was written",
-                               n < 0 ? 0 : n, h->replicas);
-}
-
 /* One try over S: 0, a negative code, or 1 if it must be tried again. */
 static int begin_once(shared_home *h, shared_server *s, shared_write *w, bool add,
                       bool fresh)
@@ -161,8 +139,10 @@ static int begin_once(shared_home *h, shared_server *s, shared_write *w, bool ad
     if (r)
         freeReplyObject(r);
     if (says == 'K')
-        return confirm(h, s);
-    /* A new master: the old one may refuse keys a little longer. */
+        return sn_shared_wait(h, s);
+    if (says == 'C') /* a new master that nobody has confirmed yet */
+        return sn_shared_confirm(h, s) < 0 ? SEEN_EIO : 1;
+    /* The old master may refuse keys a little longer. */
     if (says == 'W')
         usleep(wait > 0 && wait < 60000 ? (useconds_t)wait * 1000 : 1000);
     return says == 'S' || says == 'W' ? 1 : SEEN_EIO;

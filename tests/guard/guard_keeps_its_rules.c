@@ -1,6 +1,7 @@
 /* guard_keeps_its_rules.c - the rules of the guard one by one, on a fake database and
  * cache that can stop between any two steps. */
 #include "guard/fake_adapters.h"
+#include "guard/numbered_keys.h"
 #include "tap.h"
 
 #include <dirent.h>
@@ -50,34 +51,6 @@ static seen_guard *open_guard(const char *name, bool cached)
     return open_tagged(name, cached, NULL, 0);
 }
 
-static int get(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_get(g, key, (size_t)sprintf(key, "%ld", n), NULL);
-}
-static int insert(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_insert(g, key, (size_t)sprintf(key, "%ld", n), "", 0);
-}
-static int erase(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_erase(g, key, (size_t)sprintf(key, "%ld", n));
-}
-static seen_guard_write *begin(seen_guard *g, long n)
-{
-    char key[24];
-    seen_guard_write *w;
-    seen_key k = {key, (size_t)sprintf(key, "%ld", n)};
-    return seen_guard_begin(g, &k, 1, &w) < 0 ? NULL : w;
-}
-static seen_guard_stats stats(seen_guard *g)
-{
-    seen_guard_stats s;
-    seen_guard_get_stats(g, &s);
-    return s;
-}
 static bool is(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;

@@ -1,29 +1,14 @@
 /* no_stored_key_is_refused.c - writers, readers, deleters and builders on real servers,
- * all of them killed again and again: a key in the database is never refused.
- *
- * A reader looks into the database by itself, asks the guard, and where the guard says
- * "absent" looks again: if the same version of the row was there before and after, it
- * was there all the time, and the guard has refused it. Every row ever written has a
- * version of its own. */
+ * all of them killed again and again: a key in the database is never refused. */
+#include "guard/storm_actors.h"
 #include "guard/test_servers.h"
 #include "seen_guard.h"
 #include "tap.h"
 
 #include <sqlite3.h>
 #include <libpq-fe.h>
-#include <sys/mman.h>
-#include <time.h>
 
-enum { HOT = 300, ROLES = 7 };
-
-typedef struct shared {
-    _Atomic unsigned next, version;
-    _Atomic unsigned long checks, refused_wrongly, stale, present, inserts, erases,
-        builds, refused, markers, hits, past_cache, opened, errors;
-    _Atomic bool stop;
-    char wrong[200];
-} shared;
-static shared *sh;
+enum { ROLES = 7 };
 static const char *kind; /* "SQLite" or "PostgreSQL" */
 static char sqlite_path[300], guard_path[300];
 
@@ -60,80 +45,6 @@ static seen_guard *make_guard(void)
         exit(3);
     }
     return g;
-}
-
-static unsigned dice; /* of this process */
-static unsigned roll(unsigned n)
-{
-    dice = dice * 1103515245 + 12345;
-    return dice / 65536 % n;
-}
-
-static size_t make_key(char key[32], unsigned n)
-{
-    return (size_t)sprintf(key, "k%u", n);
-}
-
-/* A fresh key, or one of a few that come and go. */
-static void write_some(seen_guard *g)
-{
-    char key[32], value[32];
-    size_t len = make_key(key, roll(2) ? sh->next++ : roll(HOT));
-    if (roll(3) == 0) {
-        len = make_key(key, roll(HOT));
-        if (seen_guard_erase(g, key, len) == 1)
-            sh->erases++;
-        return;
-    }
-    int n = sprintf(value, "%u", ++sh->version);
-    if (seen_guard_insert(g, key, len, value, (size_t)n) == 1)
-        sh->inserts++;
-}
-
-static bool same(seen_guard_bytes a, seen_guard_bytes b)
-{
-    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
-}
-
-static void read_some(seen_guard *g, const seen_guard_db *look)
-{
-    char key[32];
-    /* Just written or about to be; coming and going; never written. */
-    unsigned which = roll(10), last = sh->next;
-    size_t len = make_key(key, which < 5   ? last + 1 - roll(4)
-                               : which < 8 ? roll(HOT)
-                                           : 1u << 30 | roll(1000));
-    seen_guard_bytes before = {NULL, 0}, after = {NULL, 0}, got = {NULL, 0};
-    int was = look->get(look->ctx, key, len, &before);
-    int rc = seen_guard_get(g, key, len, &got);
-    if (was == 1 && rc >= 0) {
-        int is = look->get(look->ctx, key, len, &after);
-        if (is == 1 && same(before, after)) {
-            sh->present++;
-            if (rc == 0 && sh->refused_wrongly++ == 0)
-                snprintf(sh->wrong, sizeof sh->wrong, "%s", key);
-            if (rc == 1 && !same(got, before))
-                sh->stale++;
-        }
-    }
-    sh->checks++;
-    sh->errors += rc < 0;
-    free(before.data);
-    free(after.data);
-    free(got.data);
-}
-
-static void account(seen_guard *g, seen_guard_stats *last)
-{
-    seen_guard_stats s;
-    seen_guard_get_stats(g, &s);
-    sh->refused += s.refused - last->refused;
-    sh->markers += s.markers - last->markers;
-    sh->hits += s.hits - last->hits;
-    sh->past_cache += s.past_cache - last->past_cache;
-    sh->opened += s.open - last->open;
-    sh->builds += s.builds - last->builds;
-    *last = s;
 }
 
 /* Roles 0-1 write, 2-4 read, 5 builds all the time, 6 does everything. */
@@ -182,14 +93,6 @@ static void kill_backend(void)
         pclose(p);
 }
 
-static int keys_asked, keys_lost;
-static int ask_again(void *arg, const void *key, size_t len)
-{
-    keys_asked++;
-    keys_lost += seen_guard_get(arg, key, len, NULL) != 1;
-    return 0;
-}
-
 /* Whether so much of everything has happened that the storm proves something. */
 static bool enough(void)
 {
@@ -231,11 +134,7 @@ static void storm(const char *of, double seconds)
     sh->stop = true;
     for (int i = 0; i < ROLES; i++)
         waitpid(pid[i], NULL, 0);
-    note("%s: %lu questions (%lu of present keys), %lu inserts, %lu deletes, %lu "
-         "builds; "
-         "refused %lu, markers %lu, hits %lu, past the cache %lu, open %lu, errors %lu",
-         kind, sh->checks, sh->present, sh->inserts, sh->erases, sh->builds,
-         sh->refused, sh->markers, sh->hits, sh->past_cache, sh->opened, sh->errors);
+    storm_report(kind);
     ok(enough(),
        "%s: everything went on while %d processes, %d Redis and %d database servers "
        "were "
@@ -263,8 +162,7 @@ static void storm(const char *of, double seconds)
 int main(void)
 {
     double seconds = getenv("STORM_SECONDS") ? atof(getenv("STORM_SECONDS")) : 9;
-    sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-              0);
+    storm_share();
     if (!have_program("redis-server")) {
         puts("1..0 # SKIP package redis-server is not installed");
         return 0;

@@ -1,6 +1,7 @@
 /* shared_guard_keeps_its_rules.c - guards that share a filter in a real Redis: one by
  * one, what they refuse, and where they fail open. */
 #include "guard/fake_adapters.h"
+#include "guard/numbered_keys.h"
 #include "guard/test_servers.h"
 #include "tap.h"
 
@@ -29,34 +30,6 @@ static seen_guard *open_shared(const char *name, const char *tag, unsigned flags
     return g;
 }
 
-static int get(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_get(g, key, (size_t)sprintf(key, "%ld", n), NULL);
-}
-static int insert(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_insert(g, key, (size_t)sprintf(key, "%ld", n), "", 0);
-}
-static int erase(seen_guard *g, long n)
-{
-    char key[24];
-    return seen_guard_erase(g, key, (size_t)sprintf(key, "%ld", n));
-}
-static seen_guard_write *begin(seen_guard *g, long n)
-{
-    char key[24];
-    seen_guard_write *w;
-    seen_key k = {key, (size_t)sprintf(key, "%ld", n)};
-    return seen_guard_begin(g, &k, 1, &w) < 0 ? NULL : w;
-}
-static seen_guard_stats stats(seen_guard *g)
-{
-    seen_guard_stats s;
-    seen_guard_get_stats(g, &s);
-    return s;
-}
 static bool state_is(seen_guard *g, const char *state)
 {
     seen_guard_stats s = stats(g);
