@@ -279,6 +279,14 @@ static int outcome_of(CURLcode code)
     }
 }
 
+/* Whether the empty line after the head has come. */
+static bool head_complete(const buf *head)
+{
+    /* Trailers of a chunked body may follow it. */
+    return head->len && (memmem(head->p, head->len, "\r\n\r\n", 4) ||
+                         memmem(head->p, head->len, "\n\n", 2));
+}
+
 static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
 {
     fetch *f = t->f;
@@ -298,6 +306,14 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
         fetch_read_head(f, e->conf->product);
+    /* libcurl takes a head that breaks off for an answer. */
+    if (status && !head_complete(&f->head)) {
+        f->status = 0;
+        if (f->outcome == OUT_OK) {
+            f->outcome = OUT_BROKEN;
+            snprintf(f->why, sizeof f->why, "%s", "the connection ended too early");
+        }
+    }
     bool whole = f->truncated || f->dropped || !t->body_begun;
     if (f->outcome == OUT_OK && !whole && !unpack_complete(&t->packed)) {
         f->outcome = OUT_BROKEN;
@@ -307,6 +323,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
         snprintf(f->why, sizeof f->why, "%s", "the body is malformed");
     if (f->two_lengths) {
         f->outcome = OUT_BROKEN;
+        f->status = 0;
         snprintf(f->why, sizeof f->why, "%s", "Content-Length contradicts itself");
     }
     curl_multi_remove_handle(e->multi, t->easy);

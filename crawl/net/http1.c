@@ -75,7 +75,7 @@ static bool read_framing(http1 *a)
     size_t n, from = 0;
     const char *v;
     const char *h = f->head.p;
-    if (f->head.len < 12 || memcmp(h, "HTTP/1.", 7) || h[8] != ' ' || h[9] < '1' ||
+    if (f->head.len < 12 || memchr(h, 0, f->head.len) || memcmp(h, "HTTP/1.", 7) || h[8] != ' ' || h[9] < '1' ||
         h[9] > '5' || h[10] < '0' || h[10] > '9' || h[11] < '0' || h[11] > '9')
         return false;
     f->status = (h[9] - '0') * 100 + (h[10] - '0') * 10 + h[11] - '0';
@@ -241,9 +241,11 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n)
         f->head.len = end;
         p += used;
         n -= used;
-        if (!read_framing(a))
+        if (!read_framing(a)) {
+            f->status = 0;
             return broken(a, f->two_lengths ? "Content-Length contradicts itself"
                                             : "the head is malformed");
+        }
         a->in_body = f->status / 100 != 1;
         if (a->in_body)
             break;
