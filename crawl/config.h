@@ -27,6 +27,7 @@ typedef struct config {
     words hosts, include, exclude;
     int depth;                      /* -1: any */
     uint64_t max_pages, host_pages; /* 0: any number */
+    uint64_t host_budget;           /* pages that show nothing new; 0: any number */
     unsigned follow;                /* bits of enum page_link_kind */
     bool sitemaps, follow_nofollow;
     /* the seen-set */

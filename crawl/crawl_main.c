@@ -114,6 +114,8 @@ int main(int argc, char **argv)
     c.scope = scope_new(&conf);
     c.loop = loop_new();
     c.spill = spill_new(dir);
+    c.worth = worth_new();
+    c.sessions = session_ids_new();
     c.curl = engine_curl(&conf, c.loop);
     if (conf.engine != ENGINE_CURL && !conf.proxy)
         c.plain = engine_plain(&conf, c.loop);
@@ -145,6 +147,8 @@ int main(int argc, char **argv)
         c.plain->free(c.plain);
     hosts_free(&c.hosts, c.spill);
     spill_free(c.spill);
+    worth_free(c.worth);
+    session_ids_free(c.sessions);
     scope_free(c.scope);
     page_free(&c.page);
     free(c.utf8.p);

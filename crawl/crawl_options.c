@@ -58,6 +58,10 @@ static const crawl_option rows[] = {
     {0, "max-pages", "N", "Stop after N pages.", COUNT, AT(max_pages), 0, 1.8e19},
     {0, "host-pages", "N", "Fetch at most N pages of each host.", COUNT, AT(host_pages),
      0, 1.8e19},
+    {0, "host-budget", "N",
+     "Let a host show N pages that look like earlier ones, and four more for each page "
+     "that does not; then leave it as a trap (5000; 0 is no limit).",
+     COUNT, AT(host_budget), 0, 1.8e19},
     {0, "follow", "LIST",
      "Which links to follow: a, area, next, canonical, alternate, frame, refresh, all "
      "(a,area,refresh).",
@@ -445,6 +449,7 @@ void config_read(config *c, int argc, char **argv)
                   .follow = PAGE_A | PAGE_AREA | PAGE_REFRESH,
                   .error = 1e-6,
                   .expect = 1000000,
+                  .host_budget = 5000,
                   .delay = 1,
                   .max_delay = 60,
                   .per_host = 1,

@@ -14,6 +14,8 @@
 #include "page/page.h"
 #include "report.h"
 #include "queue/scope.h"
+#include "queue/session_ids.h"
+#include "queue/worth.h"
 
 typedef struct stats {
     uint64_t pages;    /* done, whatever the outcome */
@@ -21,6 +23,7 @@ typedef struct stats {
     uint64_t requests; /* all requests sent, retries and robots.txt too */
     uint64_t retries, bytes, links, found;
     uint64_t outcome[OUT_KINDS], status[6]; /* status / 100 */
+    uint64_t dull; /* looked like an earlier page of the host */
     uint64_t good; /* answered with a status below 400 */
     /* the latest reason for each outcome, and the page it is of */
     char why[OUT_KINDS][FETCH_WHY], whose[OUT_KINDS][200];
@@ -71,6 +74,9 @@ struct crawler {
     scope *scope;
     hosts hosts;
     spill *spill;
+    worth *worth;
+    session_ids *sessions;
+    host *asked; /* the host of the page that is being read */
     report report;
     int loop;
     engine *curl, *plain;
@@ -107,6 +113,7 @@ void seeds_queue(crawler *c, const words *seeds);
 void on_page_answer(fetch *f);
 void on_robots_answer(fetch *f);
 void finish_unfetched(crawler *c, job *j, int outcome);
+void finish_session(crawler *c, job *j); /* queues its address without the session id */
 
 /* retry.c: takes J off its connection, and says when its host may be asked again. */
 void free_connection(crawler *c, job *j);

@@ -7,6 +7,21 @@
 
 enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links, so that a batch stays small */
 
+static bool same_origin(const url *a, const url *b)
+{
+    return a->path == b->path && !memcmp(a->text, b->text, a->path);
+}
+
+/* Takes the session ids out of U, whose text is OUT; BARE is for the work. */
+static void strip_session(unsigned names, char bare[URL_ROOM], char out[URL_ROOM], url *u)
+{
+    if (session_ids_in(u) & names) {
+        size_t n = session_ids_strip(u, names, bare);
+        if (url_normalise(bare, n, out, URL_ROOM, u) != URL_OK)
+            kit_die("%s cannot be read without its session id", bare);
+    }
+}
+
 /* Resolves one link of a page and keeps it if it is in scope. */
 static void add_link(crawler *c, const url *base, const url *from, const char *text,
                      size_t len, unsigned kind)
@@ -20,6 +35,9 @@ static void add_link(crawler *c, const url *base, const url *from, const char *t
         return;
     }
     report_link(&c->report, from, &u, kind);
+    char bare[URL_ROOM];
+    if (c->asked && c->asked->void_names && same_origin(&u, from))
+        strip_session(c->asked->void_names, bare, out, &u);
     int verdict = scope_check(c->scope, &u, from);
     c->stats.skipped[verdict]++;
     if (verdict == SCOPE_IN)
@@ -56,6 +74,9 @@ static group group_of(const job *j, int kind, int outcome)
                .size = f->size,
                .depth = j->depth + (kind == GROUP_PAGE),
                .hops = kind == GROUP_REDIRECT ? j->hops + 1 : 0};
+    g.facts.hash = j->print.hash;
+    g.facts.simhash = j->print.simhash;
+    g.facts.dull = j->dull;
     g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
     if (outcome != OUT_OK)
         snprintf(g.facts.why, sizeof g.facts.why, "%s", f->why);
@@ -88,7 +109,49 @@ void finish_unfetched(crawler *c, job *j, int outcome)
     finish_page(c, j, GROUP_PAGE, outcome);
 }
 
+void finish_session(crawler *c, job *j)
+{
+    char bare[URL_ROOM], out[URL_ROOM];
+    unsigned names = j->h->void_names;
+    url u = j->f.u;
+    snprintf(j->f.why, sizeof j->f.why, "%s is a session id",
+             session_ids_name(names & session_ids_in(&u)));
+    found_clear(&c->found);
+    strip_session(names, bare, out, &u);
+    if (scope_check(c->scope, &u, &j->f.u) == SCOPE_IN)
+        found_add(&c->found, &u);
+    finish_page(c, j, GROUP_PAGE, OUT_SESSION);
+}
+
 /* ---- pages ----------------------------------------------------------------------- */
+
+/* What a page shows is weighed: a host with nothing new is a trap in the end, and what
+ * shows the same under two session ids proves that they are. */
+static void weigh_page(crawler *c, job *j)
+{
+    enum { PROOFS = 3 };
+    host *h = j->h;
+    fetch *f = &j->f;
+    j->print = fingerprint_of(f->body.p, f->body.len);
+    j->dull = worth_dull(c->worth, h->hash, j->print.simhash);
+    h->dull += j->dull;
+    c->stats.dull += j->dull;
+    h->fresh += !j->dull;
+    unsigned names = session_ids_learn(c->sessions, &f->u, j->print.hash);
+    if (names && j->print.hash != h->last_proof) {
+        h->last_proof = j->print.hash;
+        if (++h->session_proofs >= PROOFS)
+            h->void_names |= names;
+    }
+    if (!h->dead && worth_spent(c->conf->host_budget, h->fresh, h->dull)) {
+        char why[FETCH_WHY];
+        snprintf(why, sizeof why, "of %llu pages %llu looked like earlier ones",
+                 (unsigned long long)(h->fresh + h->dull), (unsigned long long)h->dull);
+        h->dead = OUT_TRAP;
+        free(h->dead_why);
+        h->dead_why = strdup(why);
+    }
+}
 
 static void read_links(crawler *c, job *j)
 {
@@ -126,6 +189,17 @@ static void read_links(crawler *c, job *j)
         else
             add_link(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
     }
+}
+
+static void read_page(crawler *c, job *j)
+{
+    bool deepest = c->conf->depth >= 0 && j->depth >= (unsigned)c->conf->depth;
+    if (j->f.body.len)
+        weigh_page(c, j);
+    if (!deepest || c->conf->links)
+        read_links(c, j);
+    if (deepest)
+        found_clear(&c->found);
 }
 
 typedef struct sitemap_ctx {
@@ -199,6 +273,7 @@ void on_page_answer(fetch *f)
             h->dead = OUT_PRIVATE;
         found_clear(&c->found);
         /* Of a page that broke off, the links that came are better than none. */
+        c->asked = h;
         bool good = (outcome == OUT_OK || (outcome == OUT_BROKEN && f->body.len)) &&
                     f->status / 100 == 2;
         if (outcome == OUT_OK && f->status / 100 == 3 && f->location) {
@@ -206,12 +281,8 @@ void on_page_answer(fetch *f)
             follow_redirect(c, j, &outcome);
         } else if (good && (j->kind & GROUP_SITEMAPS)) {
             kind = read_sitemap(c, j);
-        } else if (good && fetch_is_html(f->type) && !f->dropped &&
-                   (c->conf->depth < 0 || j->depth < (unsigned)c->conf->depth ||
-                    c->conf->links)) {
-            read_links(c, j);
-            if (c->conf->depth >= 0 && j->depth >= (unsigned)c->conf->depth)
-                found_clear(&c->found);
+        } else if (good && fetch_is_html(f->type) && !f->dropped) {
+            read_page(c, j);
         }
         finish_page(c, j, kind, outcome);
     }

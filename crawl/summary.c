@@ -58,6 +58,7 @@ static void print_json(crawler *c, bool interrupted)
                   (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6 +
                       (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6);
     kit_json_count(&j, "memory", (uint64_t)r.ru_maxrss * 1024);
+    kit_json_count(&j, "nothing_new", s->dull);
     kit_json_count(&j, "links", s->links);
     kit_json_count(&j, "found", s->found);
     kit_json_open(&j, "seen", '{');
@@ -133,9 +134,41 @@ void summary_print(crawler *c, bool interrupted)
 typedef struct lister {
     frontier *f;
     bool json;
-    entry e, parent;
+    entry e, parent, same;
     buf line;
+    struct first {
+        uint64_t hash, at;
+    } *firsts; /* the first page of each text; room is a power of two */
+    size_t first_count, first_room;
 } lister;
+
+static struct first *find_first(const lister *l, uint64_t hash)
+{
+    size_t i = hash & (l->first_room - 1);
+    while (l->firsts[i].hash && l->firsts[i].hash != hash)
+        i = (i + 1) & (l->first_room - 1);
+    return &l->firsts[i];
+}
+
+/* Where the first page with this text is, if it is not the one at AT; else 0. */
+static uint64_t earlier_page(lister *l, uint64_t hash, uint64_t at)
+{
+    if (2 * l->first_count >= l->first_room) {
+        lister old = *l;
+        l->first_room = old.first_room ? 2 * old.first_room : 1024;
+        l->firsts = kit_alloc(l->first_room * sizeof *l->firsts);
+        for (size_t i = 0; i < old.first_room; i++)
+            if (old.firsts[i].hash)
+                *find_first(l, old.firsts[i].hash) = old.firsts[i];
+        free(old.firsts);
+    }
+    struct first *p = find_first(l, hash);
+    if (p->hash)
+        return p->at == at ? 0 : p->at;
+    *p = (struct first){hash, at};
+    l->first_count++;
+    return 0;
+}
 
 static void list_group(void *ctx, const group *g)
 {
@@ -148,9 +181,14 @@ static void list_group(void *ctx, const group *g)
     if (l->e.parent_at && !frontier_read(l->f, l->e.parent_at, &l->parent))
         l->parent.text[0] = 0;
     const char *note = g->outcome ? outcome_name(g->outcome) : "";
+    uint64_t same_at = g->facts.hash ? earlier_page(l, g->facts.hash, g->done_at) : 0;
+    l->same.text[0] = 0;
+    if (same_at && !frontier_read(l->f, same_at, &l->same))
+        l->same.text[0] = 0;
     if (!l->json) {
-        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\n", l->e.text, g->status,
-               g->type, l->e.depth, g->size, l->parent.text, note, g->facts.why);
+        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\t%s\n", l->e.text,
+               g->status, g->type, l->e.depth, g->size, l->parent.text, note,
+               g->facts.why, l->same.text);
         return;
     }
     l->line.len = 0;
@@ -160,6 +198,8 @@ static void list_group(void *ctx, const group *g)
     json_field(&l->line, "outcome", outcome_name(g->outcome));
     if (g->facts.why[0])
         json_field(&l->line, "reason", g->facts.why);
+    if (l->same.text[0])
+        json_field(&l->line, "same_as", l->same.text);
     buf_byte(&l->line, 0);
     printf("{\"status\":%d,\"depth\":%u,\"size\":%" PRIu64 "%s}\n", g->status,
            l->e.depth, g->size, l->line.p);
@@ -174,6 +214,7 @@ void list_pages(const config *c)
     frontier_walk(l->f, &w);
     frontier_close(l->f);
     free(l->line.p);
+    free(l->firsts);
     free(l);
     if (fflush(stdout) || ferror(stdout))
         kit_die("standard output cannot be written");

@@ -1,7 +1,7 @@
 /* facts.c - the facts of a page as bytes, and back. */
 #include "facts.h"
 
-enum { FETCHED = 1, HASH = 2, SIMHASH = 4, MODIFIED = 8, ETAG = 16, WHY = 32, SAME = 64 };
+enum { FETCHED = 1, HASH = 2, SIMHASH = 4, MODIFIED = 8, ETAG = 16, WHY = 32, DULL = 64 };
 
 static void put_word(buf *b, uint64_t n)
 {
@@ -22,7 +22,7 @@ void facts_write(buf *b, const page_facts *f)
     unsigned bits = (f->fetched ? FETCHED : 0) | (f->hash ? HASH : 0) |
                     (f->simhash ? SIMHASH : 0) | (f->modified ? MODIFIED : 0) |
                     (f->etag[0] ? ETAG : 0) | (f->why[0] ? WHY : 0) |
-                    (f->same_at ? SAME : 0);
+                    (f->dull ? DULL : 0);
     buf_varint(b, bits);
     if (bits & FETCHED)
         buf_varint(b, f->fetched);
@@ -36,8 +36,6 @@ void facts_write(buf *b, const page_facts *f)
         put_text(b, f->etag);
     if (bits & WHY)
         put_text(b, f->why);
-    if (bits & SAME)
-        buf_varint(b, f->same_at);
 }
 
 static bool get_word(const uint8_t **p, const uint8_t *end, uint64_t *n)
@@ -66,12 +64,13 @@ bool facts_read(const uint8_t **p, const uint8_t *end, page_facts *f)
 {
     uint64_t bits;
     memset(f, 0, sizeof *f);
-    return read_varint(p, end, &bits) && bits < 2 * SAME &&
+    bool good = read_varint(p, end, &bits) && bits < 2 * DULL &&
            (!(bits & FETCHED) || read_varint(p, end, &f->fetched)) &&
            (!(bits & HASH) || get_word(p, end, &f->hash)) &&
            (!(bits & SIMHASH) || get_word(p, end, &f->simhash)) &&
            (!(bits & MODIFIED) || read_varint(p, end, &f->modified)) &&
            (!(bits & ETAG) || get_text(p, end, f->etag, sizeof f->etag)) &&
-           (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why)) &&
-           (!(bits & SAME) || read_varint(p, end, &f->same_at));
+           (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why));
+    f->dull = good && bits & DULL;
+    return good;
 }

@@ -50,6 +50,8 @@ enum outcome {
     OUT_REDIRECTS, /* too many in a row */
     OUT_HOST,      /* given up with its host */
     OUT_LIMIT,     /* over --host-pages */
+    OUT_TRAP,      /* its host shows nothing new any more */
+    OUT_SESSION,   /* an address with a session id: fetched without it */
     OUT_KINDS
 };
 const char *outcome_name(int outcome);

@@ -7,6 +7,7 @@
 
 #include "backlog.h"
 #include "net/fetch.h"
+#include "page/fingerprint.h"
 #include "page/robots.h"
 
 typedef struct host host;
@@ -32,6 +33,8 @@ struct job {
     uint64_t not_before; /* milliseconds */
     char *referrer;      /* in shared mode: carried along */
     char *token;         /* in shared mode: as the queue holds it */
+    fingerprint print;   /* of the page, once it is read; zero: not known */
+    bool dull;           /* it looks like an earlier page */
     job *next;
 };
 
@@ -48,6 +51,10 @@ struct host {
     job *held;  /* popped from the queue, but of a later level */
     uint64_t ready_at;
     uint64_t pages;
+    uint64_t fresh, dull;     /* pages that showed something new, or did not */
+    unsigned void_names;      /* parameters that are session ids here */
+    unsigned session_proofs;  /* texts seen under two session ids */
+    uint64_t last_proof;      /* the latest of them */
     unsigned in_flight, fails, robots_tries;
     uint8_t robots_state, dead; /* dead: the outcome for all that is left */
     char *dead_why;             /* in words, or NULL */

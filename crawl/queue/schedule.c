@@ -26,6 +26,8 @@ job *job_new(crawler *c, const char *text, size_t len)
     j->id = j->at = j->parent_at = j->not_before = 0;
     j->depth = j->hops = j->attempts = 0;
     j->kind = GROUP_PAGE;
+    j->print = (fingerprint){0, 0};
+    j->dull = false;
     j->next = NULL;
     j->f.ctx = c;
     return j;
@@ -190,6 +192,13 @@ static void ask_host(crawler *c, host *h)
         verdict = OUT_ROBOTS;
     else if (c->conf->host_pages && h->pages >= c->conf->host_pages && !j->attempts)
         verdict = OUT_LIMIT;
+    if (verdict == OUT_OK && h->void_names && !j->attempts &&
+        (h->void_names & session_ids_in(u))) {
+        finish_session(c, j);
+        crawler_update(c, h);
+        c->store->idle(c, h);
+        return;
+    }
     if (verdict != OUT_OK) {
         finish_unfetched(c, j, verdict);
         crawler_update(c, h);

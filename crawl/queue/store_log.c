@@ -51,7 +51,7 @@ static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
 
 typedef struct rebuild {
     crawler *crawler;
-    seen_bitmap *done;
+    seen_bitmap *done, *weighed, *dull; /* pages, by their ids */
     seen_key keys[64];
     char *text[64];
     size_t n;
@@ -234,6 +234,10 @@ static void group_again(void *ctx, const group *g)
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
     r->crawler->stats.earlier++;
+    if (g->facts.simhash)
+        seen_bitmap_set(r->weighed, g->done_id);
+    if (g->facts.dull)
+        seen_bitmap_set(r->dull, g->done_id);
 }
 
 static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
@@ -262,9 +266,13 @@ static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     char out[URL_ROOM];
     if (url_normalise(text, len, out, sizeof out, &u) != URL_OK)
         return;
-    if (seen_bitmap_get(r->done, id) == 1)
-        hosts_get(&r->crawler->hosts, &u)->pages++;
-    else
+    host *h = hosts_get(&r->crawler->hosts, &u);
+    if (seen_bitmap_get(r->done, id) == 1) {
+        bool dull = seen_bitmap_get(r->dull, id) == 1;
+        h->pages++;
+        h->dull += dull;
+        h->fresh += !dull && seen_bitmap_get(r->weighed, id) == 1;
+    } else
         enqueue(r->crawler, &u, at, g->kind);
 }
 
@@ -293,7 +301,9 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     s->v = visited_new(c->conf, frontier_seed(s->f),
                        n > c->conf->expect ? n + n / 5 : c->conf->expect);
     rebuild r = {.crawler = c};
-    if (seen_bitmap_new(n ? n : 1, NULL, &r.done) < 0)
+    if (seen_bitmap_new(n ? n : 1, NULL, &r.done) < 0 ||
+        seen_bitmap_new(n ? n : 1, NULL, &r.weighed) < 0 ||
+        seen_bitmap_new(n ? n : 1, NULL, &r.dull) < 0)
         kit_die("%s", seen_reason());
     walker first = {group_again, entry_again, &r};
     frontier_walk(s->f, &first);
@@ -301,4 +311,6 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     walker second = {NULL, queue_again, &r};
     frontier_walk(s->f, &second);
     seen_bitmap_free(r.done);
+    seen_bitmap_free(r.weighed);
+    seen_bitmap_free(r.dull);
 }

@@ -2,7 +2,10 @@
 #include "net/addr.h"
 #include "queue/backlog.h"
 #include "queue/frontier.h"
+#include "page/fingerprint.h"
 #include "queue/scope.h"
+#include "queue/session_ids.h"
+#include "queue/worth.h"
 #include "seen.h"
 #include "tap.h"
 
@@ -133,6 +136,69 @@ static void check_scope(void)
     ok(verdict(s, "http://notexample.co.uk/") == SCOPE_ELSEWHERE,
        "ends of words do not count");
     scope_free(s);
+}
+
+/* ---- traps ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *with, *without;
+} sessions[] = {
+    {"http://a/b;jsessionid=1F?x=1", "http://a/b?x=1"},
+    {"http://a/b;JSESSIONID=1F/c?x=1", "http://a/b/c?x=1"},
+    {"http://a/b?PHPSESSID=1", "http://a/b"},
+    {"http://a/b?x=1&sid=7&y=2", "http://a/b?x=1&y=2"},
+    {"http://a/b?sid=7&y=2;sid=3", "http://a/b?y=2;sid=3"},
+    {"http://a/b?ASPSESSIONIDQABRCTDA=7&sid=8", "http://a/b"},
+    {"http://a/sid=7/b;x=1?inside=1&xsid=2", "http://a/sid=7/b;x=1?inside=1&xsid=2"},
+    {"http://a/?&sid=7&", "http://a/?&"},
+};
+
+static void check_sessions(void)
+{
+    char out[URL_ROOM], bare[URL_ROOM];
+    url u;
+    for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++) {
+        const char *with = sessions[i].with;
+        url_normalise(with, strlen(with), out, sizeof out, &u);
+        size_t n = session_ids_strip(&u, session_ids_in(&u), bare);
+        ok(n == strlen(bare) && !strcmp(bare, sessions[i].without), "%s is %s (%s)",
+           with, sessions[i].without, bare);
+    }
+    session_ids *s = session_ids_new();
+    url_normalise("http://a/b?sid=1", 16, out, sizeof out, &u);
+    ok(!session_ids_learn(s, &u, 5) && !session_ids_learn(s, &u, 5),
+       "the same address twice proves nothing");
+    url_normalise("http://a/b?sid=2", 16, out, sizeof out, &u);
+    ok(session_ids_learn(s, &u, 5), "another id with the same text does");
+    url_normalise("http://a/b?sid=3", 16, out, sizeof out, &u);
+    ok(!session_ids_learn(s, &u, 6), "another id with another text does not");
+    session_ids_free(s);
+}
+
+static fingerprint print_of(const char *s)
+{
+    return fingerprint_of(s, strlen(s));
+}
+
+static void check_fingerprints(void)
+{
+    fingerprint a = print_of("<p>one <b>two</b> three four five six seven eight"),
+                b = print_of("<p class=x>one <a href=/y>two</a> three four five six seven eight"),
+                c = print_of("<p>Something else entirely, with no word in common"),
+                d = print_of("month 7 of 2026 with events and more events to come in town"),
+                e = print_of("month 11 of 1999 with events and more events to come in town");
+    ok(a.hash == b.hash && a.simhash == b.simhash, "markup does not count");
+    ok(a.hash != c.hash && !simhash_near(a.simhash, c.simhash), "words do");
+    ok(d.hash != e.hash && simhash_near(d.simhash, e.simhash),
+       "numbers count for the hash, not for the simhash of a short page");
+    ok(fingerprint_of("", 0).hash && fingerprint_of("", 0).simhash, "an empty page has one, too");
+    worth *w = worth_new();
+    ok(!worth_dull(w, 1, a.simhash) && !worth_dull(w, 2, a.simhash) &&
+           worth_dull(w, 1, a.simhash ^ 0x8000000000000101u) && !worth_dull(w, 1, c.simhash),
+       "a page is dull if its own host showed one within three bits");
+    ok(!worth_spent(10, 5, 30) && worth_spent(10, 5, 31) && !worth_spent(0, 0, 99),
+       "a budget of 10 and 5 new pages: 30 dull ones are allowed");
+    worth_free(w);
 }
 
 /* ---- queues ---------------------------------------------------------------------- */
@@ -267,6 +333,8 @@ int main(void)
 {
     check_addresses();
     check_scope();
+    check_sessions();
+    check_fingerprints();
     check_backlog();
     check_log();
     return done();

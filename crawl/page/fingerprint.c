@@ -1,0 +1,105 @@
+/* fingerprint.c - a page's text, cut at its tags, as a hash and a simhash.
+ *
+ * The simhash is Charikar's: each bit is the majority of that bit over the hashes of all
+ * pieces. Pieces are the runs of text between tags; a page of few runs is cut into words
+ * in which all digits are one, so that "page 17 of 90" and "page 18 of 90" are alike. */
+#include "fingerprint.h"
+#include "seen.h"
+
+#include <string.h>
+
+enum { PLANES = 24, FEW_RUNS = 64 };
+
+/* 64 counters, bit K of each in plane K: adding a hash is a few additions with carry. */
+typedef struct votes {
+    uint64_t plane[PLANES];
+    uint64_t total;
+} votes;
+
+static void add_vote(votes *v, uint64_t h)
+{
+    v->total++;
+    for (int k = 0; h && k < PLANES; k++) {
+        uint64_t carry = v->plane[k] & h;
+        v->plane[k] ^= h;
+        h = carry;
+    }
+}
+
+static uint64_t majority(const votes *v)
+{
+    uint64_t out = 0;
+    for (int bit = 0; bit < 64; bit++) {
+        uint64_t count = 0;
+        for (int k = 0; k < PLANES; k++)
+            count |= (v->plane[k] >> bit & 1) << k;
+        out |= (uint64_t)(2 * count > v->total) << bit;
+    }
+    return out;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    return h ^ h >> 32;
+}
+
+static void add_words(votes *v, const char *p, size_t n)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i <= n; i++) {
+        unsigned char c = i < n ? (unsigned char)p[i] : ' ';
+        if (c >= '0' && c <= '9')
+            c = '0';
+        bool letter = c >= 0x80 || c == '0' || ((c | 32) >= 'a' && (c | 32) <= 'z');
+        if (letter && !(c == '0' && (h & 0xff) == '0')) {
+            h = (h ^ (c | (c < 0x80 ? 32 : 0))) * 0x9e3779b97f4a7c15u;
+            h = (h & ~0xffull) | c; /* a run of digits is one digit */
+        } else if (!letter && h) {
+            add_vote(v, mix(h));
+            h = 0;
+        }
+    }
+}
+
+/* The run of text at *P up to the next tag, without white space at its ends; moves *P
+ * behind the tag. False at the end of the page. */
+static bool next_run(const char **p, const char *end, const char **run, size_t *n)
+{
+    if (*p >= end)
+        return false;
+    const char *lt = memchr(*p, '<', (size_t)(end - *p)), *stop = lt ? lt : end;
+    *run = *p;
+    *n = (size_t)(stop - *p);
+    const char *gt = lt ? memchr(lt, '>', (size_t)(end - lt)) : NULL;
+    *p = gt ? gt + 1 : end;
+    while (*n && (unsigned char)**run <= ' ')
+        ++*run, --*n;
+    while (*n && (unsigned char)(*run)[*n - 1] <= ' ')
+        --*n;
+    return true;
+}
+
+fingerprint fingerprint_of(const char *page, size_t len)
+{
+    const char *p = page, *end = page + len, *run;
+    fingerprint f = {0x5eed, 0};
+    votes v = {{0}, 0};
+    size_t n;
+    while (next_run(&p, end, &run, &n))
+        if (n) {
+            uint64_t h = seen_hash_seeded(0, run, n);
+            f.hash = mix(f.hash ^ h);
+            add_vote(&v, h);
+        }
+    if (v.total < FEW_RUNS) {
+        memset(&v, 0, sizeof v);
+        for (p = page; next_run(&p, end, &run, &n);)
+            add_words(&v, run, n);
+    }
+    f.simhash = majority(&v);
+    f.hash += !f.hash;
+    f.simhash += !f.simhash;
+    return f;
+}

@@ -1,0 +1,43 @@
+/* worth.c - the latest simhashes in four tables, one for each quarter of their bits.
+ *
+ * Two simhashes that differ in at most three bits have a quarter in common, so a page
+ * finds a near-duplicate in one of four places. A place holds only the latest simhash. */
+#include "worth.h"
+#include "page/fingerprint.h"
+#include "say.h"
+
+#include <stdlib.h>
+
+enum { QUARTERS = NEAR_BITS + 1, PLACES = 1 << 16 };
+
+struct worth {
+    uint64_t latest[QUARTERS][PLACES];
+};
+
+worth *worth_new(void)
+{
+    return kit_alloc(sizeof(worth));
+}
+
+void worth_free(worth *w)
+{
+    free(w);
+}
+
+bool worth_dull(worth *w, uint64_t host, uint64_t simhash)
+{
+    bool dull = false;
+    for (int q = 0; q < QUARTERS; q++) {
+        uint64_t bits = simhash >> (16 * q) & 0xffff;
+        uint64_t at = (host ^ bits * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u >> 48;
+        uint64_t *place = &w->latest[q][at];
+        dull |= *place && simhash_near(*place ^ host, simhash);
+        *place = simhash ^ host; /* another host's does not look near */
+    }
+    return dull;
+}
+
+bool worth_spent(uint64_t budget, uint64_t fresh, uint64_t dull)
+{
+    return budget && dull > budget + 4 * fresh;
+}
