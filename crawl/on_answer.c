@@ -75,7 +75,6 @@ static group group_of(const job *j, int kind, int outcome)
                .depth = j->depth + (kind == GROUP_PAGE),
                .hops = kind == GROUP_REDIRECT ? j->hops + 1 : 0};
     g.facts.hash = j->print.hash;
-    g.facts.simhash = j->print.simhash;
     g.facts.dull = j->dull;
     g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
     if (outcome != OUT_OK)

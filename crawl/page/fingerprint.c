@@ -29,9 +29,10 @@ static void add_vote(votes *v, uint64_t h)
 static uint64_t majority(const votes *v)
 {
     uint64_t out = 0;
+    int planes = v->total ? 64 - __builtin_clzll(v->total) : 0;
     for (int bit = 0; bit < 64; bit++) {
         uint64_t count = 0;
-        for (int k = 0; k < PLANES; k++)
+        for (int k = 0; k < planes && k < PLANES; k++)
             count |= (v->plane[k] >> bit & 1) << k;
         out |= (uint64_t)(2 * count > v->total) << bit;
     }

@@ -1,7 +1,7 @@
 /* facts.c - the facts of a page as bytes, and back. */
 #include "facts.h"
 
-enum { FETCHED = 1, HASH = 2, SIMHASH = 4, MODIFIED = 8, ETAG = 16, WHY = 32, DULL = 64 };
+enum { FETCHED = 1, HASH = 2, MODIFIED = 4, ETAG = 8, WHY = 16, DULL = 32 };
 
 static void put_word(buf *b, uint64_t n)
 {
@@ -20,16 +20,13 @@ static void put_text(buf *b, const char *s)
 void facts_write(buf *b, const page_facts *f)
 {
     unsigned bits = (f->fetched ? FETCHED : 0) | (f->hash ? HASH : 0) |
-                    (f->simhash ? SIMHASH : 0) | (f->modified ? MODIFIED : 0) |
-                    (f->etag[0] ? ETAG : 0) | (f->why[0] ? WHY : 0) |
-                    (f->dull ? DULL : 0);
+                    (f->modified ? MODIFIED : 0) | (f->etag[0] ? ETAG : 0) |
+                    (f->why[0] ? WHY : 0) | (f->dull ? DULL : 0);
     buf_varint(b, bits);
     if (bits & FETCHED)
         buf_varint(b, f->fetched);
     if (bits & HASH)
         put_word(b, f->hash);
-    if (bits & SIMHASH)
-        put_word(b, f->simhash);
     if (bits & MODIFIED)
         buf_varint(b, f->modified);
     if (bits & ETAG)
@@ -67,7 +64,6 @@ bool facts_read(const uint8_t **p, const uint8_t *end, page_facts *f)
     bool good = read_varint(p, end, &bits) && bits < 2 * DULL &&
            (!(bits & FETCHED) || read_varint(p, end, &f->fetched)) &&
            (!(bits & HASH) || get_word(p, end, &f->hash)) &&
-           (!(bits & SIMHASH) || get_word(p, end, &f->simhash)) &&
            (!(bits & MODIFIED) || read_varint(p, end, &f->modified)) &&
            (!(bits & ETAG) || get_text(p, end, f->etag, sizeof f->etag)) &&
            (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why));

@@ -4,11 +4,10 @@
  *   varint of bits, then for each bit that is set, in this order:
  *   1 fetched   varint, seconds since 1970
  *   2 hash      u64 of the text (fingerprint.h)
- *   4 simhash   u64 of its words: near-duplicates differ in few bits
- *   8 modified  varint, Last-Modified in seconds since 1970
- *  16 etag      varint length, bytes
- *  32 why       varint length, bytes: the failure in words
- *  64 dull      no bytes: it looks like an earlier page of its host (worth.h) */
+ *   4 modified  varint, Last-Modified in seconds since 1970
+ *   8 etag      varint length, bytes
+ *  16 why       varint length, bytes: the failure in words
+ *  32 dull      no bytes: it looks like an earlier page of its host (worth.h) */
 #ifndef CRAWL_FACTS_H
 #define CRAWL_FACTS_H
 
@@ -18,7 +17,7 @@ enum { FACT_ETAG = 200, FACT_WHY = 256 };
 
 /* All zero: nothing is known. */
 typedef struct page_facts {
-    uint64_t fetched, hash, simhash, modified;
+    uint64_t fetched, hash, modified;
     bool dull;
     char etag[FACT_ETAG], why[FACT_WHY];
 } page_facts;

@@ -234,7 +234,7 @@ static void group_again(void *ctx, const group *g)
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
     r->crawler->stats.earlier++;
-    if (g->facts.simhash)
+    if (g->facts.hash)
         seen_bitmap_set(r->weighed, g->done_id);
     if (g->facts.dull)
         seen_bitmap_set(r->dull, g->done_id);
