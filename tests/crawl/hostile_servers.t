@@ -46,9 +46,8 @@ port=$(cat "$dir/port")
 for engine in plain curl; do
     timeout 600 "$crawl" --allow-private --delay 0 --quiet --engine $engine --retries 0 --timeout 200 --max-body 32M \
         --per-host 4 --exclude '/x/|/drip|/silent' --json --out "$dir/out" "http://127.0.0.1:$port/" >"$dir/json"
-    is $? 0 "a crawl of them comes to its end ($engine)"
-    is "$(sed 's|http://127.0.0.1:[0-9]*||' "$dir/out" | awk -F'\t' '$1 != "/" { print $1, $2, $7, ($7 != "" && $7 != "truncated" && $8 == "" ? "NO REASON" : "") }' |
-        sed 's/ *$//' | sort)" "$(sort <<END
+    same "a crawl of them comes to its end ($engine)" 0 $?
+    same "each ends as it must, with a reason ($engine)" "$(sort <<END
 /bomb 200 truncated
 /chunks 200 broken
 /cookie 302 redirects
@@ -77,20 +76,24 @@ for engine in plain curl; do
 /short/part 404
 /status 0 broken
 END
-)" "each ends as it must, with a reason ($engine)"
+)" \
+        "$(sed 's|http://127.0.0.1:[0-9]*||' "$dir/out" | awk -F'\t' '$1 != "/" { print $1, $2, $7, ($7 != "" && $7 != "truncated" && $8 == "" ? "NO REASON" : "") }' |
+        sed 's/ *$//' | sort)"
     "$crawl" --allow-private --delay 0 --quiet --engine $engine --retries 0 --timeout 1 --no-robots --per-host 2 \
         "http://127.0.0.1:$port/silent" "http://127.0.0.1:$port/drip" >"$dir/out2"
-    is "$(cut -f7 "$dir/out2" | xargs)" "timeout timeout" "a server that drips, and one that says nothing ($engine)"
+    same "a server that drips, and one that says nothing ($engine)" "timeout timeout" \
+        "$(cut -f7 "$dir/out2" | xargs)"
     memory=$(sed -n 's/.*"memory": *\([0-9]*\).*/\1/p' "$dir/json" | sort -n | tail -1)
     echo "# peak memory $memory"
     [ "${memory:-999999999}" -lt 300000000 ]
-    ok $? "in bounded memory ($engine)"
+    held "in bounded memory ($engine)" $?
 done
 # A million links in one page are a million addresses, found and remembered.
 "$crawl" --allow-private --delay 0 --quiet --exact --max-body 64M --depth 1 --max-pages 3 --json --out "$dir/out" "http://127.0.0.1:$port/million" >"$dir/json"
-is "$(tr -d ' \n' <"$dir/json" | grep -o '"found":[0-9]*')" '"found":1000001' "a page of a million links brings a million addresses"
+same "a page of a million links brings a million addresses" '"found":1000001' \
+    "$(tr -d ' \n' <"$dir/json" | grep -o '"found":[0-9]*')"
 memory=$(sed -n 's/.*"memory": *\([0-9]*\).*/\1/p' "$dir/json" | sort -n | tail -1)
 echo "# peak memory $memory"
 [ "${memory:-999999999}" -lt 600000000 ]
-ok $? "in bounded memory"
-plan
+held "in bounded memory" $?
+finish

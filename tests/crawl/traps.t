@@ -45,30 +45,36 @@ go() { $crawl --allow-private --delay 0 --max-pages 20000 --dir "$dir/$1" "http:
 fetched() { $crawl --list "$dir/$1" | awk -F'\t' '$2 == 200' | wc -l; }
 
 go cal /cal/2026/11
-is $? 0 "a calendar without end comes to one"
+same "a calendar without end comes to one" 0 $?
 n=$(fetched cal)
 [ "$n" -gt 5000 ] && [ "$n" -le 10000 ]
-ok $? "within 10,000 pages ($n)"
-is "$(grep -c 'not fetched: trap (of [0-9]* pages [0-9]* looked like earlier ones)' "$dir/err")" 1 "and the summary says why"
+held "within 10,000 pages ($n)" $?
+same "and the summary says why" 1 \
+    "$(grep -c 'not fetched: trap (of [0-9]* pages [0-9]* looked like earlier ones)' "$dir/err")"
 
 go soft /lost
 n=$(fetched soft)
 [ "$n" -gt 5000 ] && [ "$n" -le 10000 ]
-ok $? "a site that answers 200 to everything comes to its end ($n)"
-is "$(grep -c 'not fetched: trap' "$dir/err")" 1 "and the summary says why"
-is "$($crawl --list "$dir/soft" | awk -F'\t' '$9 != ""' | wc -l)" $((n - 1)) "--list says which pages are the same"
-is "$($crawl --list "$dir/soft" | awk -F'\t' '$9 != "" { print $9 }' | sort -u)" "http://127.0.0.1:$port/lost" "and as which"
+held "a site that answers 200 to everything comes to its end ($n)" $?
+same "and the summary says why" 1 "$(grep -c 'not fetched: trap' "$dir/err")"
+same "--list says which pages are the same" $((n - 1)) \
+    "$($crawl --list "$dir/soft" | awk -F'\t' '$9 != ""' | wc -l)"
+same "and as which" "http://127.0.0.1:$port/lost" \
+    "$($crawl --list "$dir/soft" | awk -F'\t' '$9 != "" { print $9 }' | sort -u)"
 
 for kind in "s /s/0;jsessionid=first" "q /q?n=0&PHPSESSID=first&x=1"; do
     set -- $kind
     go "$1" "$2"
     n=$(fetched "$1")
     [ "$n" -ge 10 ] && [ "$n" -le 400 ]
-    ok $? "session ids in every link of ten pages (${2%%=*}): recognised after $n pages"
-    is "$(grep -c 'not fetched: session (.* is a session id)' "$dir/err")" 1 "and the summary says so"
-    is "$($crawl --list "$dir/$1" | awk -F'\t' '$2 == 200 { print $1 }' | sed 's|.*127.0.0.1:[0-9]*||; s/;.*//; s/.*n=\([0-9]*\).*/\1/' |
-        sort -u | wc -l)" 10 "each page was fetched"
-    is "$($crawl --list "$dir/$1" | awk -F'\t' '$2 == 200 { print $1 }' | grep -vc 'session\|SESS')" 10 "and each without an id"
+    held "session ids in every link of ten pages (${2%%=*}): recognised after $n pages" $?
+    same "and the summary says so" 1 \
+        "$(grep -c 'not fetched: session (.* is a session id)' "$dir/err")"
+    same "each page was fetched" 10 \
+        "$($crawl --list "$dir/$1" | awk -F'\t' '$2 == 200 { print $1 }' | sed 's|.*127.0.0.1:[0-9]*||; s/;.*//; s/.*n=\([0-9]*\).*/\1/' |
+        sort -u | wc -l)"
+    same "and each without an id" 10 \
+        "$($crawl --list "$dir/$1" | awk -F'\t' '$2 == 200 { print $1 }' | grep -vc 'session\|SESS')"
 done
 
 # The budget holds over a resumed crawl.
@@ -76,7 +82,7 @@ $crawl --allow-private --delay 0 --quiet --max-pages 3000 --dir "$dir/r" "http:/
 $crawl --resume "$dir/r" --quiet --max-pages 30000
 n=$(fetched r)
 [ "$n" -gt 5000 ] && [ "$n" -le 6000 ]
-ok $? "a resumed crawl knows what was spent ($n)"
+held "a resumed crawl knows what was spent ($n)" $?
 $crawl --allow-private --delay 0 --quiet --max-pages 6000 --host-budget 0 --dir "$dir/f" "http://127.0.0.1:$port/cal/1990/1"
-is "$(fetched f)" 6000 "--host-budget 0: no limit"
-plan
+same "--host-budget 0: no limit" 6000 "$(fetched f)"
+finish
