@@ -42,7 +42,9 @@ static int merge_main(const kit_command *self, int argc, char **argv)
     for (int i = p.at + 1; i < argc; i++) {
         named_filter *s = open_whole(argv[i], NAMED_ASK);
         if (seen_merge(sum->filter, s->filter) < 0)
-            kit_die("%s does not fit %s: %s", argv[i], argv[p.at], seen_reason());
+            kit_die("%s does not fit %s: %s (filters to be merged are made with 'seen "
+                    "new --like OLD NEW')",
+                    argv[i], argv[p.at], seen_reason());
         named_close(s);
     }
     named_fulfil(&target, sum->filter);
@@ -56,9 +58,9 @@ const kit_command cmd_merge = {
     .usage = "[OPTION]... -o FILTER FILTER...",
     .about =
         "Writes a filter that holds the keys of all the FILTERs. They must have the "
-        "same seed and, except for sets, the same kind and shape: make them with the "
-        "same 'seen new --seed', or as copies of one empty filter. Other systems' "
-        "filters are merged if they are of one format, size and number of probes.",
+        "same seed and, except for sets, the same kind and shape: make each but the "
+        "first with 'seen new --like OLD NEW'. Other systems' filters are merged if "
+        "they are of one format, size and number of probes.",
     .options = options,
     .examples = "# What two crawlers have visited\n"
                 "$ seen merge -o both.seen east.seen west.seen\n",

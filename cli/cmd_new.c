@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_FIXED = 300, OPT_SEED, OPT_BITS };
+enum { OPT_LIKE = 300, OPT_FIXED, OPT_SEED, OPT_BITS };
 
 static const kit_option options[] = {
     OPTION_EXPECT,
@@ -24,6 +24,9 @@ static const kit_option options[] = {
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
+    {OPT_LIKE, "like", "OLD",
+     "The same kind, size and hash as the filter OLD, so that the two can be merged. "
+     "OLD stays as it is, and nothing secret is shown."},
     {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
     {'r', "removable", NULL, "Only kinds that can remove keys."},
     {OPT_SEED, "seed", "N",
@@ -43,6 +46,7 @@ typedef struct job {
     sizing size;
     seen_spec spec;
     format_spec format; /* of another system, if it has a name */
+    const char *like;
     bool force;
 } job;
 
@@ -52,6 +56,9 @@ static void set_option(job *j, const kit_parse *p, int key)
     switch (key) {
     case 'f':
         j->force = true;
+        break;
+    case OPT_LIKE:
+        j->like = p->arg;
         break;
     case 'r':
         j->spec.flags |= SEEN_REMOVES;
@@ -92,6 +99,11 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     if (p.at + !j->name != argc)
         kit_usage(&p, "give one FILTER to make");
     j->name = j->name ? j->name : argv[p.at];
+    bool sized = j->spec.bits || j->spec.probes || j->spec.flags || j->spec.seed ||
+                 z->keys || z->error > 0 || z->memory || z->kind || *j->format.name;
+    if (j->like && (sized || remote_is_url(j->name)))
+        kit_usage(&p,
+                  "--like decides kind, size and hash: leave out the other options");
     if (remote_is_url(j->name)) {
         if (j->spec.bits || j->spec.probes || j->spec.flags || z->memory || z->kind ||
             *j->format.name)
@@ -104,10 +116,25 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     }
 }
 
+static seen_filter *make_like(const char *name)
+{
+    named_filter *old = named_open(name, NAMED_ASK);
+    seen_filter *f;
+    if (!old->filter)
+        kit_die("%s: a %s filter has no likeness in a file", name, old->ops->kind);
+    int rc = seen_new_like(old->filter, &f);
+    if (rc < 0)
+        named_die(name, rc);
+    named_close(old);
+    return f;
+}
+
 static seen_filter *make(job *j)
 {
     const sizing *z = &j->size;
     seen_filter *f;
+    if (j->like)
+        return make_like(j->like);
     if (!*j->format.name) {
         j->spec.kind = z->kind;
         j->spec.keys = z->keys;
@@ -144,7 +171,7 @@ static int new_main(const kit_command *self, int argc, char **argv)
 const kit_command cmd_new = {
     .name = "new",
     .summary = "make an empty filter",
-    .usage = "[OPTION]... FILTER\n[OPTION]... --redis URL",
+    .usage = "[OPTION]... FILTER\n--like OLD FILTER\n[OPTION]... --redis URL",
     .about =
         "Makes the file FILTER: an empty filter for -n keys with error -e [0.01], or "
         "for -n keys in -m memory. seen chooses the kind that suits. Without -n the "
@@ -154,6 +181,8 @@ const kit_command cmd_new = {
                 "$ seen new -n 1M -e 0.001 new.seen\n"
                 "# The best for ten million keys in 16 MB\n"
                 "$ seen new -n 10M -m 16M big.seen\n"
+                "# One that can be merged with another later\n"
+                "$ seen new --like new.seen more.seen\n"
                 "# Another system's: Guava's, for Java strings\n"
                 "$ seen new --kind guava:type=utf16 -n 1M -e 0.01 words.guava\n",
     .run = new_main,

@@ -8,7 +8,7 @@ extern const kit_command cmd_uniq, cmd_new, cmd_add, cmd_has, cmd_rm, cmd_merge,
     cmd_info, cmd_verify, cmd_plan, cmd_sort, cmd_count, cmd_compare, cmd_demo,
     cmd_help;
 extern const kit_command cmd_convert, cmd_formats;
-extern const kit_command cmd_build;
+extern const kit_command cmd_build, cmd_excuse;
 extern const kit_command cmd_dedup, cmd_partition;
 
 /* All of them in the order of `seen --help`, NULL at the end (main.c). */

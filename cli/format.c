@@ -258,6 +258,13 @@ static bool starts_native(const char *name)
     return !memcmp(head, "\x89seen", 5);
 }
 
+int format_open_as(const char *name, const char *format, seen_filter **out)
+{
+    bool as_chosen = is_chosen && !strcmp(format, chosen.name);
+    return seen_open_foreign(name, format, as_chosen ? &chosen.params : NULL, SEEN_READ,
+                             out);
+}
+
 int format_open_bytes(const void *bytes, size_t len, seen_filter **out)
 {
     bool native = len >= 5 && !memcmp(bytes, "\x89seen", 5);

@@ -39,6 +39,9 @@ bool format_is_chosen(void);
 /* An opener for named_filter.c; leaves native filters to their own opener. */
 int format_open(const char *name, unsigned how, named_filter *s);
 
+/* Opens NAME as FORMAT, with the parameters of --format if it was that. */
+int format_open_as(const char *name, const char *format, seen_filter **out);
+
 /* The same for bytes that came through a pipe, of a native filter or another system's;
  * they must stay. */
 int format_open_bytes(const void *bytes, size_t len, seen_filter **out);

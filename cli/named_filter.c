@@ -295,11 +295,40 @@ static kit_output *write_beside(const char *name, const seen_filter *f, bool gzi
     return o;
 }
 
-static void put_in_place(kit_output *o)
+static int excuse_again(void *ctx, const void *key, size_t len)
+{
+    int rc = seen_excuse(ctx, key, len);
+    return rc < 0 ? rc : 0;
+}
+
+/* The list of exceptions belongs to one file, byte for byte: the new file gets a list
+ * of its own. Without it false positives would be back, but no key would be lost. */
+static int carry_exceptions(const char *name, const seen_filter *f)
+{
+    const seen_format *format = seen_format_of(f);
+    seen_filter *g;
+    if (!seen_excused(f))
+        return 0;
+    int rc = format ? format_open_as(name, format->name, &g)
+                    : seen_open(name, SEEN_READ, &g);
+    if (rc < 0)
+        return rc;
+    rc = seen_excused_each(f, excuse_again, g);
+    if (rc == 0)
+        rc = seen_excused_save(g);
+    seen_free(g);
+    return rc;
+}
+
+/* Puts F, which was written to O, in its place under NAME. */
+static void put_in_place(kit_output *o, const char *name, const seen_filter *f)
 {
     if (kit_output_commit(o) < 0)
         kit_output_fail(o);
     kit_output_close(o);
+    int rc = carry_exceptions(name, f);
+    if (rc < 0)
+        kit_die("%s: saved, but its exceptions were not: %s", name, seen_reason());
 }
 
 void named_write(named_filter *s)
@@ -315,7 +344,7 @@ void named_replace(named_filter *s)
             exit(2);
         return;
     }
-    put_in_place(s->replacement);
+    put_in_place(s->replacement, s->name, s->filter);
     s->replacement = NULL;
 }
 
@@ -372,7 +401,7 @@ void named_fulfil(named_target *t, const seen_filter *f)
             kit_die("%s: was made by another run meanwhile (-f replaces it)", t->name);
         t->lock = file_lock(t->name, false);
     }
-    put_in_place(o);
+    put_in_place(o, t->name, f);
     if (t->lock >= 0)
         close(t->lock);
 }
