@@ -16,10 +16,11 @@
 #include "base/modulo.h"
 #include "hash/murmur2.h"
 #include "sketch/entry_index.h"
+#include "sketch/murmur_rows.h"
 #include <inttypes.h>
 #include <math.h>
 
-enum { POWERS = 256, ROWS = 16, BUCKET = 8, HEAP_ENTRY = SEEN_HK_HEAP_ENTRY };
+enum { POWERS = 256, BUCKET = 8, HEAP_ENTRY = SEEN_HK_HEAP_ENTRY };
 #define FINGERPRINT_SEED 1919
 
 typedef struct entry {
@@ -32,6 +33,7 @@ struct seen_hk {
     uint32_t k, width, depth;
     double decay;
     uint64_t inverse; /* of width */
+    sn_rows_fn *rows;
     uint64_t draws;   /* state of the generator */
     uint64_t item_bytes;
     uint8_t *buckets; /* fingerprint and count, four bytes each, as they are saved */
@@ -41,6 +43,7 @@ struct seen_hk {
     sn_index index;
     seen_key expelled; /* the last one, kept for the caller */
     double power[POWERS];
+    uint64_t bound[POWERS]; /* a draw that is not below has failed */
 };
 
 static uint64_t buckets_len(const seen_hk *h)
@@ -80,6 +83,7 @@ int seen_hk_new(uint32_t k, uint32_t width, uint32_t depth, double decay,
     h->depth = depth;
     h->decay = decay;
     h->inverse = sn_inverse(width);
+    h->rows = sn_rows_best(width);
     h->buckets = sn_body_alloc(&alloc, buckets_len(h));
     h->entries = sn_body_alloc(&alloc, k * sizeof *h->entries);
     h->heap = sn_body_alloc(&alloc, k * sizeof *h->heap);
@@ -91,8 +95,10 @@ int seen_hk_new(uint32_t k, uint32_t width, uint32_t depth, double decay,
     }
     for (uint32_t i = 0; i < k; i++)
         h->heap[i] = h->entries[i].place = i;
-    for (int i = 0; i < POWERS; i++)
+    for (int i = 0; i < POWERS; i++) {
         h->power[i] = pow(decay, i);
+        h->bound[i] = (uint64_t)ceil(h->power[i] * 0x1p53);
+    }
     *out = h;
     return SEEN_OK;
 }
@@ -180,16 +186,18 @@ typedef struct walk {
     uint32_t row;
 } walk;
 
-/* Buckets of the next rows, at most ROWS; 0 behind the last. */
-static unsigned next_rows(const seen_hk *h, walk *w, uint8_t *bucket[ROWS])
+/* Buckets of the next rows, at most SN_ROWS; 0 behind the last. */
+static inline unsigned next_rows(const seen_hk *h, walk *w, uint8_t *bucket[SN_ROWS])
 {
-    uint32_t left = h->depth - w->row, hash[ROWS];
-    unsigned n = left < ROWS ? left : ROWS;
-    sn_murmur2_32_seeds(w->item, w->len, w->row, n, hash);
-    for (unsigned i = 0; i < n; i++)
-        bucket[i] = h->buckets + ((uint64_t)(w->row + i) * h->width +
-                                  sn_modulo(hash[i], h->width, h->inverse)) *
-                                     BUCKET;
+    uint32_t left = h->depth - w->row;
+    uint64_t place[SN_ROWS];
+    unsigned n = left < SN_ROWS ? left : SN_ROWS;
+    uint8_t *row = h->buckets + (uint64_t)w->row * h->width * BUCKET;
+    if (!n)
+        return 0;
+    h->rows(w->item, w->len, w->row, h->width, h->inverse, place);
+    for (unsigned i = 0; i < n; i++, row += (uint64_t)h->width * BUCKET)
+        bucket[i] = row + place[i] * BUCKET;
     w->row += n;
     return n;
 }
@@ -202,13 +210,19 @@ static double chance(const seen_hk *h, uint32_t c)
     return pow(h->power[POWERS - 1], c / (POWERS - 1)) * h->power[c % (POWERS - 1)];
 }
 
-/* The next number of [0, 1): SplitMix64. */
-static double draw(seen_hk *h)
+/* The next of 2^53 equally likely numbers: SplitMix64. */
+static uint64_t draw_bits(seen_hk *h)
 {
     uint64_t x = h->draws += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+    return (x ^ x >> 31) >> 11;
+}
+
+/* The same as a number of [0, 1). */
+static double draw(seen_hk *h)
+{
+    return (double)draw_bits(h) * 0x1p-53;
 }
 
 /* LEFT tries to wear COUNT down; returns how many of them remain when it reached 0, or
@@ -216,6 +230,11 @@ static double draw(seen_hk *h)
  * their number has the distribution that single draws would give. */
 static uint32_t wear_down(seen_hk *h, uint32_t *count, uint32_t left)
 {
+    if (left == 1) { /* the usual case: almost always a comparison is all */
+        uint64_t x = draw_bits(h);
+        return x < h->bound[*count < POWERS ? *count : POWERS - 1] &&
+               (double)x * 0x1p-53 < chance(h, *count) && !--*count;
+    }
     while (left) {
         double p = chance(h, *count);
         if (left > 8 && p < 0.5) {
@@ -239,7 +258,7 @@ static uint32_t count_item(seen_hk *h, uint32_t fp, const void *item, size_t len
                            uint32_t inc)
 {
     uint32_t best = 0;
-    uint8_t *bucket[ROWS];
+    uint8_t *bucket[SN_ROWS];
     walk w = {item, len, 0};
     for (unsigned n; (n = next_rows(h, &w, bucket));)
         for (unsigned i = 0; i < n; i++) {
@@ -308,7 +327,7 @@ uint32_t seen_hk_count(const seen_hk *h, const void *item, size_t len)
 {
     uint32_t fp = fingerprint(item, len), best = 0;
     uint32_t least = find(h, fp, item, len) ? at(h, 0)->count : 0;
-    uint8_t *bucket[ROWS];
+    uint8_t *bucket[SN_ROWS];
     walk w = {item, len, 0};
     for (unsigned n; (n = next_rows(h, &w, bucket));)
         for (unsigned i = 0; i < n; i++) {

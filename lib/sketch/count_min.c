@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/modulo.h"
 #include "hash/hash.h"
-#include "hash/murmur2.h"
+#include "sketch/murmur_rows.h"
 #include "sketch/sketch_bytes.h"
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +17,7 @@ struct seen_cms {
     seen_allocator alloc;
     uint64_t width, depth, total, seed;
     uint64_t inverse; /* of width, for the remainder */
+    sn_rows_fn *rows; /* RedisBloom's hash */
     unsigned hash;
     uint32_t *cells; /* little-endian in memory, too: they leave as they are */
 };
@@ -79,6 +80,7 @@ int seen_cms_new(const seen_cms_spec *spec, seen_cms **out)
                     .depth = depth,
                     .seed = spec->seed,
                     .hash = spec->hash,
+                    .rows = sn_rows_best(width),
                     .inverse = sn_inverse(width)};
     c->cells = sn_body_alloc(&c->alloc, len * 4);
     if (!c->cells) {
@@ -115,8 +117,6 @@ int seen_cms_copy(const seen_cms *c, seen_cms **out)
 
 /* ---- counting -------------------------------------------------------------------- */
 
-enum { ROWS = 16 }; /* whose cells are found at once, so that their memory is fetched */
-
 typedef struct walk {
     const void *key;
     size_t len;
@@ -124,19 +124,20 @@ typedef struct walk {
     uint64_t word;
 } walk;
 
-/* Cells of the next rows, at most ROWS of them; 0 behind the last. */
-static unsigned next_rows(const seen_cms *c, walk *w, uint32_t *cell[ROWS])
+/* Cells of the next rows, at most SN_ROWS of them; 0 behind the last. */
+static inline unsigned next_rows(const seen_cms *c, walk *w, uint32_t *cell[SN_ROWS])
 {
-    uint64_t left = c->depth - w->row;
-    unsigned n = left < ROWS ? (unsigned)left : ROWS;
+    uint64_t left = c->depth - w->row, at[SN_ROWS];
+    unsigned n = left < SN_ROWS ? (unsigned)left : SN_ROWS;
     uint32_t *row = c->cells + w->row * c->width;
+    if (!n)
+        return 0;
     if (c->hash == SEEN_CMS_REDISBLOOM) {
-        uint32_t h[ROWS];
-        sn_murmur2_32_seeds(w->key, w->len, (uint32_t)w->row, n, h);
+        c->rows(w->key, w->len, (uint32_t)w->row, c->width, c->inverse, at);
         for (unsigned i = 0; i < n; i++, row += c->width)
-            cell[i] = row + sn_modulo(h[i], c->width, c->inverse);
+            cell[i] = row + at[i];
     } else {
-        if (!w->row && n)
+        if (!w->row)
             w->word = sn_hash(c->seed, w->key, w->len);
         for (unsigned i = 0; i < n; i++, row += c->width) {
             cell[i] = row + sn_mulhi(w->word, c->width);
@@ -149,7 +150,7 @@ static unsigned next_rows(const seen_cms *c, walk *w, uint32_t *cell[ROWS])
 
 uint32_t seen_cms_add(seen_cms *c, const void *key, size_t len, uint64_t n)
 {
-    uint32_t least = UINT32_MAX, *cell[ROWS];
+    uint32_t least = UINT32_MAX, *cell[SN_ROWS];
     walk w = {.key = key, .len = len};
     for (unsigned rows; (rows = next_rows(c, &w, cell));)
         for (unsigned i = 0; i < rows; i++) {
@@ -165,7 +166,7 @@ uint32_t seen_cms_add(seen_cms *c, const void *key, size_t len, uint64_t n)
 
 uint32_t seen_cms_count(const seen_cms *c, const void *key, size_t len)
 {
-    uint32_t least = UINT32_MAX, *cell[ROWS];
+    uint32_t least = UINT32_MAX, *cell[SN_ROWS];
     walk w = {.key = key, .len = len};
     for (unsigned rows; (rows = next_rows(c, &w, cell));)
         for (unsigned i = 0; i < rows; i++) {

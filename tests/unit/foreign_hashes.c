@@ -2,6 +2,8 @@
 #include "tap.h"
 #include "golden/golden.h"
 #include "hash/murmur2.h"
+#include "base/modulo.h"
+#include "sketch/murmur_rows.h"
 #include "hash/murmur3.h"
 #include "hash/oldhash.h"
 
@@ -133,6 +135,18 @@ static void seeds(void)
                 same &= many[i] == sn_murmur2_32(key, len, 1915 + i);
         }
     ok(same, "murmur2 with many seeds is murmur2 with each");
+    static const uint64_t widths[] = {1, 2, 3, 7, 8, 2000, 65537, 1000003, 2147483647,
+                                      2147483648, 4294967295, (uint64_t)1 << 40};
+    same = true;
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+        for (uint32_t row = 0; row < 3000; row += 8) {
+            uint64_t at[SN_ROWS], w = widths[k];
+            size_t len = row / 8 % sizeof key;
+            sn_rows_best(w)(key, len, row, w, sn_inverse(w), at);
+            for (uint32_t i = 0; i < SN_ROWS; i++)
+                same &= at[i] == sn_murmur2_32(key, len, row + i) % w;
+        }
+    ok(same, "rows of RedisBloom's sketches, eight at once, are the single remainders");
 }
 
 int main(void)
