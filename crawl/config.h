@@ -12,7 +12,7 @@ typedef struct words {
 } words;
 
 /* What the crawl's folder is for. */
-enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR };
+enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR, RUN_AGAIN };
 enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
 enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 

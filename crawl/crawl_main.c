@@ -119,21 +119,21 @@ int main(int argc, char **argv)
     c.curl = engine_curl(&conf, c.loop);
     if (conf.engine != ENGINE_CURL && !conf.proxy)
         c.plain = engine_plain(&conf, c.loop);
-    bool again = conf.run == RUN_RESUME;
+    bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)
         store_redis_open(&c);
     else {
         /* Options and seeds first: from here on, --resume knows them. */
         if (!temporary)
             config_save(&conf);
-        store_log_open(&c, dir, again);
+        store_log_open(&c, dir);
     }
     if (temporary) /* the log stays open without a name until we exit */
         remove_made();
-    report_open(&c.report, &conf, again ? c.outputs(&c) : NULL);
+    report_open(&c.report, &conf, goes_on ? c.outputs(&c) : NULL);
     /* A crawl killed before its first commit has nothing but its options. */
-    if (!again || c.seen_count(&c) == 0 || c.repaired) {
-        seeds_queue(&c, again ? &conf.saved : &conf.seeds);
+    if (!goes_on || c.seen_count(&c) == 0 || c.repaired) {
+        seeds_queue(&c, goes_on ? &conf.saved : &conf.seeds);
         c.store->commit(&c, true);
     }
     crawler_run(&c);

@@ -28,6 +28,10 @@ static const crawl_option rows[] = {
      "Go on with the crawl in DIR, with the options it began with. Options given now "
      "hold for this run only.",
      RUN, AT(dir), RUN_RESUME, 0},
+    {0, "again", "DIR",
+     "Fetch the pages of the crawl in DIR again, asking only for what changed since, and "
+     "its new pages. The note of a page is then new, changed, gone or unchanged.",
+     RUN, AT(dir), RUN_AGAIN, 0},
     {0, "list", "DIR",
      "Print the pages done so far, also while a crawl is running; with --json as JSON "
      "lines.",
@@ -158,7 +162,7 @@ static kit_option options[ROWS + 1];
 static const kit_command command = {
     .name = "crawl",
     .summary = "fetch every page of a site once",
-    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--list DIR [--json]\n--repair DIR",
+    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--again DIR [OPTION]...\n--list DIR [--json]\n--repair DIR",
     .about =
         "Follows links breadth first from each URL, within its host, and prints a line "
         "for each page: URL, status, type, depth, size, referrer, note and the reason of a "
@@ -173,6 +177,8 @@ static const kit_command command = {
                 "$ seen crawl --dir c https://example.org/\n"
                 "# Go on after Ctrl-C, kill -9 or a power cut\n"
                 "$ seen crawl --resume c\n"
+                "# A week later: which pages are new, changed or gone\n"
+                "$ seen crawl --again c && seen crawl --list c | awk -F'\\t' '$7 == \"changed\"'\n"
                 "# List the broken links and where they are\n"
                 "$ seen crawl --list c | awk -F'\\t' '$2 == 404 { print $1, $6 }'\n",
     .status = "0 when the crawl is done, 1 when it is done and not one page could be "
@@ -417,12 +423,12 @@ static void check_domain(int argc, char **argv)
 
 static void check_config(config *c)
 {
-    if (c->run == RUN_RESUME && c->seeds.n)
-        kit_die("--resume takes no URL: the seeds are in DIR/options");
+    if (c->run != RUN_NEW && c->seeds.n)
+        kit_die("--resume and --again take no URL: the seeds are in DIR/options");
     for (size_t i = 0; i < c->seeds.n; i++)
         if (strchr(c->seeds.p[i], '\n'))
             kit_die("a URL must not contain a newline");
-    if (c->run != RUN_RESUME && !c->seeds.n && !c->redis)
+    if (c->run == RUN_NEW && !c->seeds.n && !c->redis)
         kit_die("no URL given (try 'seen crawl --help')");
     if (c->redis && c->dir)
         kit_die("--redis keeps the crawl in Redis: leave out --dir and --resume");
@@ -469,7 +475,7 @@ void config_read(config *c, int argc, char **argv)
     crawl_command();
     check_domain(argc, argv);
     walk_words(c, argc, argv, true);
-    if (c->run == RUN_RESUME || c->run == RUN_REPAIR)
+    if (c->run != RUN_NEW && c->run != RUN_LIST)
         kept_options_read(c);
     walk_words(c, argc, argv, false);
     if (c->run == RUN_LIST || c->run == RUN_REPAIR)

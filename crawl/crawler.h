@@ -23,6 +23,7 @@ typedef struct stats {
     uint64_t requests; /* all requests sent, retries and robots.txt too */
     uint64_t retries, bytes, links, found;
     uint64_t outcome[OUT_KINDS], status[6]; /* status / 100 */
+    uint64_t change[CHANGES]; /* with --again */
     uint64_t dull; /* looked like an earlier page of the host */
     uint64_t good; /* answered with a status below 400 */
     /* the latest reason for each outcome, and the page it is of */
@@ -70,6 +71,7 @@ struct crawler {
         (*disk_bytes)(crawler *c);
     double (*seen_lost)(crawler *c);
     const uint64_t *(*outputs)(crawler *c); /* their sizes when a crawl is resumed */
+    bool again;    /* pages are compared with the crawl before */
     bool repaired; /* the log has a hole: the seeds may have been in it */
     scope *scope;
     hosts hosts;
@@ -123,7 +125,7 @@ bool retry_later(crawler *c, job *j);
 double retry_wait(crawler *c, unsigned attempts); /* seconds before the next one */
 
 /* store_log.c; store_redis.c and its rooms (store_redis.h) */
-void store_log_open(crawler *c, const char *dir, bool resume);
+void store_log_open(crawler *c, const char *dir);
 void store_redis_open(crawler *c);
 
 /* summary.c */

@@ -29,7 +29,7 @@ void kept_options_add(const config *c, const crawl_option *o, const char *v)
         kit_die("--%s: the value must not contain a newline", o->name);
     if (o->how == PATH)
         v = absolute_path(v);
-    if (c->run == RUN_RESUME) {
+    if (c->run != RUN_NEW) {
         const char *before = *(char *const *)((const char *)c + o->at);
         if (o->how != PATH || (before && !strcmp(before, v)))
             return;
@@ -84,7 +84,7 @@ void config_save(const config *c)
     char path[4096], temp[4096 + 8];
     snprintf(path, sizeof path, "%s/options", c->dir);
     snprintf(temp, sizeof temp, "%s.new", path);
-    const words *seeds = c->run == RUN_RESUME ? &c->saved : &c->seeds;
+    const words *seeds = c->run != RUN_NEW ? &c->saved : &c->seeds;
     buf all = {0};
     char seed[32];
     snprintf(seed, sizeof seed, "seed\t%llu\n", (unsigned long long)c->seed);

@@ -62,6 +62,38 @@ static void count_page(crawler *c, const fetch *f, int outcome)
     }
 }
 
+/* What to ask with next time. */
+static void keep_validators(const fetch *f, page_facts *facts)
+{
+    size_t n, from = 0;
+    const char *v = fetch_field(&f->head, "etag", &n, &from);
+    if (v && n < sizeof facts->etag && !memchr(v, 0, n)) {
+        memcpy(facts->etag, v, n);
+        facts->etag[n] = 0;
+    }
+    from = 0;
+    if ((v = fetch_field(&f->head, "last-modified", &n, &from)))
+        facts->modified = fetch_date(v, n);
+}
+
+/* What became of a page since the crawl before. */
+static unsigned change_of(const job *j, int outcome)
+{
+    const fetch *f = &j->f;
+    bool was = j->before_status && j->before_status < 400;
+    if (outcome != OUT_OK)
+        return CHANGE_NONE;
+    if (f->status >= 400)
+        return was && (f->status == 404 || f->status == 410) ? CHANGE_GONE : CHANGE_NONE;
+    if (!was)
+        return CHANGE_NEW;
+    bool known = j->print.hash && j->before.hash;
+    if (f->status == 304 || (known && j->print.hash == j->before.hash) ||
+        (f->status / 100 == 3 && f->status == j->before_status))
+        return CHANGE_UNCHANGED;
+    return known || f->status != j->before_status ? CHANGE_CHANGED : CHANGE_NONE;
+}
+
 static group group_of(const job *j, int kind, int outcome)
 {
     const fetch *f = &j->f;
@@ -74,8 +106,14 @@ static group group_of(const job *j, int kind, int outcome)
                .size = f->size,
                .depth = j->depth + (kind == GROUP_PAGE),
                .hops = kind == GROUP_REDIRECT ? j->hops + 1 : 0};
-    g.facts.hash = j->print.hash;
+    if (f->status == 304 && j->before_status)
+        g.facts = j->before;
+    else
+        keep_validators(f, &g.facts);
+    if (j->print.hash)
+        g.facts.hash = j->print.hash;
     g.facts.dull = j->dull;
+    g.facts.change = j->change;
     g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
     if (outcome != OUT_OK)
         snprintf(g.facts.why, sizeof g.facts.why, "%s", f->why);
@@ -94,6 +132,9 @@ static void finish_page(crawler *c, job *j, int kind, int outcome)
             *p = ' ';
     if (outcome == OUT_OK)
         j->f.why[0] = 0;
+    if (c->again)
+        j->change = change_of(j, outcome);
+    c->stats.change[j->change]++;
     group g = group_of(j, kind, outcome);
     count_page(c, &j->f, outcome);
     report_page(&c->report, j, c->conf->out ? c->store->referrer(c, j) : "", outcome);

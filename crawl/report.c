@@ -129,9 +129,11 @@ void json_field(buf *b, const char *name, const char *s)
     buf_byte(b, '"');
 }
 
-static const char *note_of(const fetch *f, int outcome)
+static const char *note_of(const job *j, int outcome)
 {
-    return outcome != OUT_OK ? outcome_name(outcome)
+    const fetch *f = &j->f;
+    return outcome == OUT_OK && j->change ? change_name(j->change)
+           : outcome != OUT_OK ? outcome_name(outcome)
            : f->truncated    ? "truncated"
            : f->noindex      ? "noindex"
                              : "";
@@ -156,6 +158,8 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         json_field(&line, "outcome", outcome_name(outcome));
         if (f->why[0])
             json_field(&line, "reason", f->why);
+        if (j->change)
+            json_field(&line, "change", change_name(j->change));
         if (f->address[0])
             json_field(&line, "address", f->address);
         if (f->location && f->status >= 300 && f->status < 400)
@@ -179,13 +183,13 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         add_text(g, n);
         add_text(g, referrer);
         add_text(g, "\t");
-        add_text(g, note_of(f, outcome));
+        add_text(g, note_of(j, outcome));
         add_text(g, "\t");
         add_text(g, f->why);
         add_text(g, "\n");
     }
     if (r->warc && keep)
-        warc_add(r->warc, &r->file[FILE_WARC], f);
+        warc_add(r->warc, &r->file[FILE_WARC], j);
     if (body)
         write_body(r, f);
     if (g->held) {

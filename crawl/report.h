@@ -63,7 +63,7 @@ void growing_add(growing *g, const void *p, size_t n);
 /* warc.c: a request and its answer as two records, each a gzip member of its own. */
 void *warc_new(const config *c);
 void warc_begin(void *warc, growing *g); /* the record that describes the file */
-void warc_add(void *warc, growing *g, const fetch *f);
+void warc_add(void *warc, growing *g, const job *j);
 void warc_free(void *warc);
 
 #endif

@@ -79,6 +79,12 @@ static void print_json(crawler *c, bool interrupted)
             kit_json_count(&j, name, s->status[i]);
         }
     kit_json_close(&j, '}');
+    if (c->again) {
+        kit_json_open(&j, "since", '{');
+        for (unsigned i = CHANGE_NEW; i < CHANGES; i++)
+            kit_json_count(&j, change_name(i), s->change[i]);
+        kit_json_close(&j, '}');
+    }
     kit_json_open(&j, "links_skipped", '{');
     for (int i = 1; i < SCOPE_VERDICTS; i++)
         kit_json_count(&j, why[i], s->skipped[i]);
@@ -116,6 +122,12 @@ void summary_print(crawler *c, bool interrupted)
                      outcome_name(i), s->why[i][0] ? " (" : "", s->why[i],
                      s->why[i][0] ? ")" : "", s->outcome[i] == 1 ? ": " : ", last ",
                      s->whose[i]);
+    if (c->again)
+        kit_warn("since the crawl before: %llu new, %llu changed, %llu gone, %llu unchanged",
+                 (unsigned long long)s->change[CHANGE_NEW],
+                 (unsigned long long)s->change[CHANGE_CHANGED],
+                 (unsigned long long)s->change[CHANGE_GONE],
+                 (unsigned long long)s->change[CHANGE_UNCHANGED]);
     if (s->status[4] || s->status[5])
         kit_warn("%s pages answered 4xx, %s answered 5xx",
                  kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));
@@ -140,7 +152,15 @@ typedef struct lister {
         uint64_t hash, at;
     } *firsts; /* the first page of each text; room is a power of two */
     size_t first_count, first_room;
+    uint64_t *latest; /* where the facts of each page are, those of its latest round */
 } lister;
+
+static void find_latest(void *ctx, const group *g)
+{
+    lister *l = ctx;
+    if (g->has_done)
+        l->latest[g->done_id] = g->facts_at;
+}
 
 static struct first *find_first(const lister *l, uint64_t hash)
 {
@@ -173,14 +193,15 @@ static uint64_t earlier_page(lister *l, uint64_t hash, uint64_t at)
 static void list_group(void *ctx, const group *g)
 {
     lister *l = ctx;
-    if (!g->has_done)
+    if (!g->has_done || l->latest[g->done_id] != g->facts_at)
         return;
     if (!frontier_read(l->f, g->done_at, &l->e))
         return; /* its address was in a hole: a resumed crawl lists it again */
     l->parent.text[0] = 0;
     if (l->e.parent_at && !frontier_read(l->f, l->e.parent_at, &l->parent))
         l->parent.text[0] = 0;
-    const char *note = g->outcome ? outcome_name(g->outcome) : "";
+    const char *note =
+        g->outcome ? outcome_name(g->outcome) : change_name(g->facts.change);
     uint64_t same_at = g->facts.hash ? earlier_page(l, g->facts.hash, g->done_at) : 0;
     l->same.text[0] = 0;
     if (same_at && !frontier_read(l->f, same_at, &l->same))
@@ -198,6 +219,8 @@ static void list_group(void *ctx, const group *g)
     json_field(&l->line, "outcome", outcome_name(g->outcome));
     if (g->facts.why[0])
         json_field(&l->line, "reason", g->facts.why);
+    if (g->facts.change)
+        json_field(&l->line, "change", change_name(g->facts.change));
     if (l->same.text[0])
         json_field(&l->line, "same_as", l->same.text);
     buf_byte(&l->line, 0);
@@ -210,8 +233,11 @@ void list_pages(const config *c)
     lister *l = kit_alloc(sizeof *l);
     l->f = frontier_open(c->dir, true, 0);
     l->json = c->json_stats || c->json_lines;
-    walker w = {list_group, NULL, l};
+    l->latest = kit_alloc((frontier_count(l->f) + 1) * sizeof *l->latest);
+    walker latest = {find_latest, NULL, l}, w = {list_group, NULL, l};
+    frontier_walk(l->f, &latest);
     frontier_walk(l->f, &w);
+    free(l->latest);
     frontier_close(l->f);
     free(l->line.p);
     free(l->firsts);

@@ -150,13 +150,32 @@ static void copy_head(archive *a, const fetch *f)
     buf_text(&a->block, "\r\n");
 }
 
-void warc_add(void *warc, growing *g, const fetch *f)
+/* A page that the server says has not changed: what was archived before still holds. */
+static void begin_revisit(archive *a, const char *id, const job *j)
+{
+    char date[32];
+    time_t t = (time_t)j->before.fetched;
+    struct tm tm;
+    begin_record(a, "revisit", id, "application/http;msgtype=response");
+    add_field(a, "WARC-Profile",
+              "http://netpreserve.org/warc/1.1/revisit/server-not-modified");
+    add_field(a, "WARC-Refers-To-Target-URI", j->f.u.text);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    if (t)
+        add_field(a, "WARC-Refers-To-Date", date);
+}
+
+void warc_add(void *warc, growing *g, const job *j)
 {
     archive *a = warc;
+    const fetch *f = &j->f;
     char answer[64], request[64];
     make_id(answer);
     make_id(request);
-    begin_record(a, "response", answer, "application/http;msgtype=response");
+    if (f->status == 304)
+        begin_revisit(a, answer, j);
+    else
+        begin_record(a, "response", answer, "application/http;msgtype=response");
     add_field(a, "WARC-Target-URI", f->u.text);
     if (f->address[0])
         add_field(a, "WARC-IP-Address", f->address);

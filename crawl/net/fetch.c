@@ -54,6 +54,34 @@ const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *
     return NULL;
 }
 
+uint64_t fetch_date(const char *p, size_t len)
+{
+    char text[64];
+    struct tm tm = {0};
+    if (len >= sizeof text)
+        return 0;
+    memcpy(text, p, len);
+    text[len] = 0;
+    if (!strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm))
+        return 0;
+    time_t t = timegm(&tm);
+    return t > 0 ? (uint64_t)t : 0;
+}
+
+void fetch_conditions(const fetch *f, char out[FETCH_CONDITIONS])
+{
+    size_t n = 0;
+    out[0] = 0;
+    if (f->etag && f->etag[0])
+        n = (size_t)snprintf(out, FETCH_CONDITIONS, "If-None-Match: %s\r\n", f->etag);
+    if (f->modified) {
+        time_t t = (time_t)f->modified;
+        struct tm tm;
+        strftime(out + n, FETCH_CONDITIONS - n,
+                 "If-Modified-Since: %a, %d %b %Y %H:%M:%S GMT\r\n", gmtime_r(&t, &tm));
+    }
+}
+
 /* "120", or a date. */
 static double read_retry_after(const char *p, size_t len)
 {

@@ -18,6 +18,8 @@ struct fetch {
     url u;
     bool all_types; /* take a body of any type (robots.txt, sitemaps) */
     uint64_t limit; /* bytes of the body that are kept */
+    const char *etag;  /* ask only for what changed since; NULL: not known */
+    uint64_t modified; /* the same by date, in seconds since 1970; 0: not known */
     void (*done)(fetch *f);
     void *ctx;
 
@@ -53,6 +55,13 @@ void fetch_free(fetch *f);
 /* Reads the fields a crawler needs from f->head: status, type, location, retry-after,
  * x-robots-tag. If there are several answers, the last one counts. */
 void fetch_read_head(fetch *f, const char *product);
+
+/* The conditions of the request F as header fields, with their line ends, in OUT. */
+enum { FETCH_CONDITIONS = FACT_ETAG + 120 };
+void fetch_conditions(const fetch *f, char out[FETCH_CONDITIONS]);
+
+/* A date of HTTP in seconds since 1970; 0 if it is not one. */
+uint64_t fetch_date(const char *p, size_t len);
 
 /* The value of field NAME (small letters) in a head; NULL if there is none. *FROM,
  * 0 at first, lets further fields of that name be found. */

@@ -25,6 +25,7 @@ typedef struct transfer {
     curl_engine *e;
     bool private_seen, body_begun, bad_body;
     unpack packed;
+    struct curl_slist *fields; /* of this request alone, or NULL */
     char error[CURL_ERROR_SIZE];
     struct transfer *next, *prev; /* in flight, or free */
 } transfer;
@@ -199,7 +200,6 @@ static transfer *new_transfer(curl_engine *e)
     t->e = e;
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(h, CURLOPT_USERAGENT, c->user_agent);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, e->fields);
     curl_easy_setopt(h, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* unpack.h */
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
@@ -229,6 +229,23 @@ static transfer *new_transfer(curl_engine *e)
     return t;
 }
 
+/* The fields of every request, and the conditions of this one. */
+static void set_fields(curl_engine *e, transfer *t, const fetch *f)
+{
+    char conditions[FETCH_CONDITIONS], *line = conditions, *end;
+    curl_slist_free_all(t->fields);
+    t->fields = NULL;
+    fetch_conditions(f, conditions);
+    for (; (end = strstr(line, "\r\n")); line = end + 2) {
+        *end = 0;
+        t->fields = curl_slist_append(t->fields, line);
+    }
+    if (t->fields)
+        for (const struct curl_slist *s = e->fields; s; s = s->next)
+            t->fields = curl_slist_append(t->fields, s->data);
+    curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->fields ? t->fields : e->fields);
+}
+
 static void curl_start(engine *base, fetch *f)
 {
     curl_engine *e = (curl_engine *)base;
@@ -247,6 +264,7 @@ static void curl_start(engine *base, fetch *f)
         t->next->prev = t;
     e->in_flight = t;
     curl_easy_setopt(t->easy, CURLOPT_URL, f->u.text);
+    set_fields(e, t, f);
     if (curl_multi_add_handle(e->multi, t->easy) != CURLM_OK)
         kit_die("libcurl: out of memory");
 }
@@ -370,6 +388,7 @@ static void curl_free_engine(engine *base)
         e->free_list = t->next;
         curl_easy_cleanup(t->easy);
         unpack_free(&t->packed);
+        curl_slist_free_all(t->fields);
         free(t);
     }
     curl_multi_cleanup(e->multi);

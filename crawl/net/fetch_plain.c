@@ -211,7 +211,11 @@ static void write_request(conn *k)
     buf_text(b, "\r\nUser-Agent: ");
     buf_text(b, k->e->conf->user_agent);
     buf_text(b, "\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5\r\n"
-                "Accept-Encoding: " UNPACK_ACCEPT "\r\n\r\n");
+                "Accept-Encoding: " UNPACK_ACCEPT "\r\n");
+    char conditions[FETCH_CONDITIONS];
+    fetch_conditions(k->f, conditions);
+    buf_text(b, conditions);
+    buf_text(b, "\r\n");
     if (k->e->conf->warc)
         buf_add(&k->f->sent, b->p, b->len);
 }

@@ -7,7 +7,8 @@
  *   4 modified  varint, Last-Modified in seconds since 1970
  *   8 etag      varint length, bytes
  *  16 why       varint length, bytes: the failure in words
- *  32 dull      no bytes: it looks like an earlier page of its host (worth.h) */
+ *  32 dull      no bytes: it looks like an earlier page of its host (worth.h)
+ *  64 change    varint: what --again found, enum change */
 #ifndef CRAWL_FACTS_H
 #define CRAWL_FACTS_H
 
@@ -15,10 +16,15 @@
 
 enum { FACT_ETAG = 200, FACT_WHY = 256 };
 
+/* What became of a page since the crawl before; no change is known of a first crawl. */
+enum change { CHANGE_NONE, CHANGE_NEW, CHANGE_CHANGED, CHANGE_GONE, CHANGE_UNCHANGED, CHANGES };
+const char *change_name(unsigned change); /* "" for CHANGE_NONE */
+
 /* All zero: nothing is known. */
 typedef struct page_facts {
     uint64_t fetched, hash, modified;
     bool dull;
+    unsigned change;
     char etag[FACT_ETAG], why[FACT_WHY];
 } page_facts;
 

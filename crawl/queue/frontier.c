@@ -25,6 +25,7 @@ struct frontier {
         uint64_t from, to;
     } *holes;
     size_t hole_count;
+    unsigned rounds;
     uint64_t group_at;
     group *open;
 };
@@ -208,8 +209,10 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
             if (w && w->entry_seen)
                 w->entry_seen(w->ctx, &g, g.first_id + k, entry_at, text, n);
         }
+        g.facts_at = at + (uint64_t)(r.p - p);
         if (r.bad || !facts_read(&r.p, r.end, &g.facts))
             return false;
+        f->rounds += g.kind == GROUP_ROUND;
         if (w && w->group_seen)
             w->group_seen(w->ctx, &g);
         f->count = g.first_id + g.links;
@@ -231,7 +234,7 @@ static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
     uint64_t at = LOG_HEAD;
     uint32_t groups;
     buf b = {0};
-    f->count = 0;
+    f->count = f->rounds = 0;
     for (; batch_read(f->fd, f->seed, at, limit, &b, &groups);
          at += BATCH_FRAME + b.len)
         if (groups == BATCH_HOLE)
@@ -315,6 +318,10 @@ uint64_t frontier_cut(const frontier *f)
 bool frontier_repaired(const frontier *f)
 {
     return f->hole_count > 0;
+}
+unsigned frontier_rounds(const frontier *f)
+{
+    return f->rounds;
 }
 const uint64_t *frontier_outputs(const frontier *f)
 {
@@ -447,6 +454,14 @@ static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
         return n;
     }
     return read_some(f, p, at + n > f->size ? f->size - at : n, at);
+}
+
+void frontier_facts(frontier *f, uint64_t at, page_facts *out)
+{
+    uint8_t raw[sizeof *out + 64];
+    const uint8_t *p = raw;
+    if (!facts_read(&p, raw + read_any(f, raw, sizeof raw, at), out))
+        kit_die("%s: no facts at byte %llu", f->path, (unsigned long long)at);
 }
 
 static bool in_hole(const frontier *f, uint64_t at)

@@ -33,7 +33,8 @@ enum group_kind {
     GROUP_SEEDS = 1,    /* from the command line; nothing done */
     GROUP_PAGE = 2,     /* a page done, and its new links */
     GROUP_REDIRECT = 3, /* a page done, and where it led */
-    GROUP_SITEMAP = 4   /* a sitemap done (or none), and the pages in it */
+    GROUP_SITEMAP = 4,  /* a sitemap done (or none), and the pages in it */
+    GROUP_ROUND = 5     /* --again: from here on, no page is done */
 };
 enum { GROUP_SITEMAPS = 16 }; /* flag: the entries are sitemaps, not pages */
 
@@ -68,6 +69,7 @@ typedef struct group {
     size_t links;
     char origin[300]; /* of the page done: "https://example.org" */
     page_facts facts; /* of the page done */
+    uint64_t facts_at; /* where they are in the log, when it is walked */
 } group;
 
 /* An address to fetch: what the log says about it. */
@@ -95,6 +97,7 @@ uint64_t frontier_count(const frontier *f); /* entries */
 uint64_t frontier_bytes(const frontier *f);
 uint64_t frontier_cut(const frontier *f); /* bytes of a torn end */
 bool frontier_repaired(const frontier *f); /* there is a hole */
+unsigned frontier_rounds(const frontier *f); /* how often --again was begun */
 
 /* Sizes of the output files at the last commit. */
 const uint64_t *frontier_outputs(const frontier *f);
@@ -112,6 +115,9 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
 
 /* Reads the entry at AT; false if it was in a hole. Dies if there is none. */
 bool frontier_read(frontier *f, uint64_t at, entry *e);
+
+/* Reads the facts at AT, as a walk gave it; dies if there are none. */
+void frontier_facts(frontier *f, uint64_t at, page_facts *out);
 
 /* Walks through everything committed: calls ENTRY_SEEN for each entry of a group, then
  * GROUP_SEEN for the group; either may be NULL. */

@@ -35,6 +35,9 @@ struct job {
     char *token;         /* in shared mode: as the queue holds it */
     fingerprint print;   /* of the page, once it is read; zero: not known */
     bool dull;           /* it looks like an earlier page */
+    page_facts before;   /* with --again: what the crawl before knows of it */
+    int before_status;   /* 0: nothing */
+    unsigned change;     /* enum change */
     job *next;
 };
 

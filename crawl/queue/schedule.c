@@ -28,6 +28,10 @@ job *job_new(crawler *c, const char *text, size_t len)
     j->kind = GROUP_PAGE;
     j->print = (fingerprint){0, 0};
     j->dull = false;
+    j->before_status = 0;
+    j->change = CHANGE_NONE;
+    j->f.etag = NULL;
+    j->f.modified = 0;
     j->next = NULL;
     j->f.ctx = c;
     return j;

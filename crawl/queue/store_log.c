@@ -13,6 +13,11 @@ typedef struct log_state {
     size_t room;
     char referrer[URL_ROOM];
     entry e;
+    struct before {
+        uint64_t facts_at;
+        int status;
+    } *before; /* with --again: what is known of each page, by id; else NULL */
+    uint64_t before_count;
 } log_state;
 
 static log_state *log_of(const crawler *c)
@@ -29,6 +34,13 @@ static job *job_from(crawler *c, const entry *e)
     j->depth = e->depth;
     j->hops = e->hops;
     j->kind = e->kind;
+    log_state *s = log_of(c);
+    if (e->id < s->before_count && s->before[e->id].status) {
+        frontier_facts(s->f, s->before[e->id].facts_at, &j->before);
+        j->before_status = s->before[e->id].status;
+        j->f.etag = j->before.etag;
+        j->f.modified = j->before.modified;
+    }
     return j;
 }
 
@@ -52,6 +64,8 @@ static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
 typedef struct rebuild {
     crawler *crawler;
     seen_bitmap *done, *weighed, *dull; /* pages, by their ids */
+    uint64_t count;                     /* of ids */
+    struct before *latest;              /* with --again, of all rounds */
     seen_key keys[64];
     char *text[64];
     size_t n;
@@ -198,6 +212,7 @@ static void log_close(crawler *c)
     free(s->keys);
     free(s->dup);
     free(s->place);
+    free(s->before);
     free(s);
 }
 
@@ -228,9 +243,33 @@ static const store log_store = {log_done,     log_next,   log_queued,   log_comm
 
 /* ---- resuming -------------------------------------------------------------------- */
 
+static void new_bitmaps(rebuild *r)
+{
+    seen_bitmap **all[] = {&r->done, &r->weighed, &r->dull};
+    for (int i = 0; i < 3; i++) {
+        seen_bitmap_free(*all[i]);
+        if (seen_bitmap_new(r->count ? r->count : 1, NULL, all[i]) < 0)
+            kit_die("%s", seen_reason());
+    }
+}
+
+/* From here on no page is done, and what is known is what was before. */
+static void begin_round(rebuild *r)
+{
+    log_state *s = log_of(r->crawler);
+    memcpy(s->before, r->latest, r->count * sizeof *s->before);
+    r->crawler->stats.earlier = 0;
+    new_bitmaps(r);
+}
+
 static void group_again(void *ctx, const group *g)
 {
     rebuild *r = ctx;
+    if (g->kind == GROUP_ROUND && r->latest)
+        begin_round(r);
+    if (g->has_done && r->latest && g->outcome == OUT_OK && g->done_id < r->count)
+        r->latest[g->done_id] = (struct before){
+            g->facts_at, g->status == 304 ? 200 : g->status};
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
     r->crawler->stats.earlier++;
@@ -276,7 +315,29 @@ static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
         enqueue(r->crawler, &u, at, g->kind);
 }
 
-void store_log_open(crawler *c, const char *dir, bool resume)
+/* Makes room to compare pages with what they were, if a round of --again begins or goes
+ * on: 32 bytes an address. */
+static void compare_rounds(crawler *c, rebuild *r)
+{
+    log_state *s = log_of(c);
+    c->again = c->conf->run == RUN_AGAIN || frontier_rounds(s->f);
+    if (!c->again)
+        return;
+    s->before = kit_alloc((r->count + 1) * sizeof *s->before);
+    s->before_count = r->count;
+    r->latest = kit_alloc((r->count + 1) * sizeof *r->latest);
+}
+
+static void log_round(crawler *c, rebuild *r)
+{
+    log_state *s = log_of(c);
+    group g = {.kind = GROUP_ROUND};
+    begin_round(r);
+    frontier_begin(s->f, &g);
+    frontier_end(s->f);
+}
+
+void store_log_open(crawler *c, const char *dir)
 {
     log_state *s = kit_alloc(sizeof *s);
     c->store_state = s;
@@ -287,7 +348,7 @@ void store_log_open(crawler *c, const char *dir, bool resume)
     c->seen_lost = log_lost;
     c->outputs = log_outputs;
     c->repaired = false;
-    if (!resume) {
+    if (c->conf->run == RUN_NEW) {
         s->f = frontier_create(dir, c->conf->seed);
         s->v = visited_new(c->conf, c->conf->seed, c->conf->expect);
         return;
@@ -300,16 +361,17 @@ void store_log_open(crawler *c, const char *dir, bool resume)
                  (unsigned long long)frontier_cut(s->f));
     s->v = visited_new(c->conf, frontier_seed(s->f),
                        n > c->conf->expect ? n + n / 5 : c->conf->expect);
-    rebuild r = {.crawler = c};
-    if (seen_bitmap_new(n ? n : 1, NULL, &r.done) < 0 ||
-        seen_bitmap_new(n ? n : 1, NULL, &r.weighed) < 0 ||
-        seen_bitmap_new(n ? n : 1, NULL, &r.dull) < 0)
-        kit_die("%s", seen_reason());
+    rebuild r = {.crawler = c, .count = n};
+    new_bitmaps(&r);
+    compare_rounds(c, &r);
     walker first = {group_again, entry_again, &r};
     frontier_walk(s->f, &first);
     add_waiting(&r);
+    if (c->conf->run == RUN_AGAIN)
+        log_round(c, &r);
     walker second = {NULL, queue_again, &r};
     frontier_walk(s->f, &second);
+    free(r.latest);
     seen_bitmap_free(r.done);
     seen_bitmap_free(r.weighed);
     seen_bitmap_free(r.dull);
