@@ -262,64 +262,109 @@ int seen_bf_add(seen_bf *f, const void *key, size_t len)
 /* ---- batches -------------------------------------------------------------------- */
 
 /* A key has k bits anywhere, so k cache misses. The bits of a window of keys in the
- * newest link are computed and asked for before the first is looked at; those of the
- * elder links, which are smaller, come as they come. */
-enum { WINDOW = 16, KEPT = 16, PEEK = 4 };
+ * newest link are computed and prefetched before the first is looked at; those of the
+ * older links, which are smaller, are fetched when they are needed. */
+enum { WINDOW = 32, KEPT = 16, PEEK = 4 };
 
 typedef struct window {
     uint32_t newest; /* the number of links when it was made */
-    uint32_t k;      /* bits that are known */
+    uint32_t k;      /* bits that are kept: all, unless there are more than KEPT */
     pair h[WINDOW];
     uint64_t at[WINDOW][KEPT];
 } window;
 
+static uint64_t bit_of(const sn_bf_link *l, pair h, uint32_t i)
+{
+    return sn_modulo(h.a + i * h.b, l->modulus, l->inverse);
+}
+
+static bool bit_is_set(const sn_bf_link *l, uint64_t at)
+{
+    return l->data[at >> 3] >> (at & 7) & 1;
+}
+
+/* Computes and prefetches bits FROM .. TO of key J. */
+static void window_fetch(const sn_bf_link *l, window *w, size_t j, uint32_t from,
+                         uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint64_t at = w->at[j][i] = bit_of(l, w->h[j], i);
+        __builtin_prefetch(&l->data[at >> 3], 1);
+    }
+}
+
+/* Prefetches the first MOST bits of each key. */
 static void window_open(const seen_bf *f, const seen_key *keys, size_t n, uint32_t most,
                         window *w)
 {
     const sn_bf_link *l = &f->links[f->n - 1];
-    uint32_t k = w->k = l->hashes < most ? l->hashes : most;
     w->newest = f->n;
+    w->k = l->hashes < KEPT ? l->hashes : KEPT;
     for (size_t j = 0; j < n; j++) {
-        pair h = w->h[j] = hash_of(f, keys[j].data, keys[j].len);
-        for (uint32_t i = 0; i < k; i++) {
-            uint64_t at = w->at[j][i] = (h.a + i * h.b) % l->modulus;
-            __builtin_prefetch(&l->data[at >> 3]);
-        }
+        w->h[j] = hash_of(f, keys[j].data, keys[j].len);
+        window_fetch(l, w, j, 0, w->k < most ? w->k : most);
     }
 }
 
-static bool window_has(const seen_bf *f, const window *w, size_t j)
+static bool window_bits_set(const sn_bf_link *l, const window *w, size_t j,
+                            uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (!bit_is_set(l, w->at[j][i]))
+            return false;
+    return true;
+}
+
+/* Whether key J is there, its kept bits from FROM on being unknown. */
+static bool window_has(const seen_bf *f, const window *w, size_t j, uint32_t from)
 {
     if (w->newest != f->n)
         return chain_has(f, w->h[j]);
     const sn_bf_link *l = &f->links[f->n - 1];
-    uint32_t k = w->k, i;
-    for (i = 0; i < k; i++)
-        if (!(l->data[w->at[j][i] >> 3] >> (w->at[j][i] & 7) & 1))
-            break;
-    for (; i >= k && i < l->hashes; i++) {
-        uint64_t at = (w->h[j].a + i * w->h[j].b) % l->modulus;
-        if (!(l->data[at >> 3] >> (at & 7) & 1))
-            break;
-    }
-    if (i == l->hashes)
-        return true;
-    for (i = f->n - 1; i-- > 0;)
-        if (link_has(&f->links[i], w->h[j]))
-            return true;
-    return false;
+    bool all = window_bits_set(l, w, j, from, w->k);
+    for (uint32_t i = w->k; i < l->hashes && all; i++)
+        all = bit_is_set(l, bit_of(l, w->h[j], i));
+    for (uint32_t i = f->n - 1; i-- > 0 && !all;)
+        all = link_has(&f->links[i], w->h[j]);
+    return all;
 }
 
 void seen_bf_has_many(const seen_bf *f, const seen_key *keys, size_t n, bool *found)
 {
     window w;
+    const sn_bf_link *l = &f->links[f->n - 1];
     for (size_t at = 0; at < n; at += WINDOW) {
         size_t m = n - at < WINDOW ? n - at : WINDOW;
-        /* An absent key is known by its first bits; few are worth fetching. */
+        /* An absent key is known by its first bits: the others are fetched only for
+         * keys that have those. */
         window_open(f, keys + at, m, PEEK, &w);
-        for (size_t j = 0; j < m; j++)
-            found[at + j] = window_has(f, &w, j);
+        uint32_t peek = w.k < PEEK ? w.k : PEEK;
+        for (size_t j = 0; j < m; j++) {
+            found[at + j] = window_bits_set(l, &w, j, 0, peek);
+            if (found[at + j])
+                window_fetch(l, &w, j, peek, w.k);
+        }
+        for (size_t j = 0; j < m; j++) {
+            if (found[at + j])
+                found[at + j] = window_has(f, &w, j, peek);
+            else
+                for (uint32_t i = f->n - 1; i-- > 0 && !found[at + j];)
+                    found[at + j] = link_has(&f->links[i], w.h[j]);
+        }
     }
+}
+
+/* As chain_set, with the bits of key J that are known. */
+static int window_set(seen_bf *f, const window *w, size_t j)
+{
+    sn_bf_link *l = &f->links[f->n - 1];
+    if (w->newest != f->n || sn_bf_full(f) || w->k < l->hashes)
+        return chain_set(f, w->h[j]);
+    for (uint32_t i = 0; i < w->k; i++)
+        l->data[w->at[j][i] >> 3] |= (uint8_t)(1u << (w->at[j][i] & 7));
+    l->size++;
+    f->size++;
+    return SEEN_NEW;
 }
 
 size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup, int *why)
@@ -329,10 +374,10 @@ size_t seen_bf_add_many(seen_bf *f, const seen_key *keys, size_t n, bool *dup, i
         size_t m = n - at < WINDOW ? n - at : WINDOW;
         window_open(f, keys + at, m, KEPT, &w);
         for (size_t j = 0; j < m; j++) {
-            dup[at + j] = window_has(f, &w, j);
+            dup[at + j] = window_has(f, &w, j, 0);
             if (dup[at + j])
                 continue;
-            *why = chain_set(f, w.h[j]);
+            *why = window_set(f, &w, j);
             if (*why < 0)
                 return at + j;
         }

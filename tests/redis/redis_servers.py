@@ -145,6 +145,17 @@ def free_port(also=0):
             pass
 
 
+def sanitized(env):
+    """ENV for a server that loads the module. BUILD=build/san, made with SAN=1, holds one
+    with AddressSanitizer, whose library must be loaded before the server itself."""
+    with open(MODULE, "rb") as f:
+        if b"libasan.so" not in f.read():
+            return env
+    lib = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True)
+    return dict(env, LD_PRELOAD=lib.stdout.strip(), ASAN_OPTIONS="detect_leaks=0:"
+                "allocator_may_return_null=1:log_path=stderr:exitcode=99")
+
+
 class Server:
     all = []
     process = None
@@ -170,9 +181,10 @@ class Server:
                     raise
 
     def start(self):
-        self.process = subprocess.Popen([program("server")] + self.options,
-                                        stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        with open(os.path.join(self.dir, "stderr"), "ab") as errors:
+            self.process = subprocess.Popen([program("server")] + self.options,
+                                            stdout=subprocess.DEVNULL, stderr=errors,
+                                            env=sanitized(os.environ))
         self.wait()
 
     def wait(self, seconds=120):
