@@ -125,11 +125,18 @@ static void by_keys(FILE *f, const seen_size *best)
     mark(f, x0 + 0.5 * WIDE, y_of(best->error));
 }
 
+/* What is printed goes to the output, which keeps its first failure. */
+static ssize_t to_output(void *cookie, const char *p, size_t len)
+{
+    return kit_output_write(cookie, p, len) < 0 ? 0 : (ssize_t)len;
+}
+
 void plot_plan(const char *path, const seen_size *best)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    kit_output *o = kit_output_open(path);
+    if (!o)
+        kit_die("%s: %s", path, strerror(errno));
+    FILE *f = fopencookie(o, "w", (cookie_io_functions_t){.write = to_output});
     if (!f)
         kit_die("out of memory");
     int wide = LEFT + 2 * WIDE + GAP + 30, high = TOP + HIGH + 90;
@@ -158,11 +165,7 @@ void plot_plan(const char *path, const seen_size *best)
             "</svg>\n",
             x, high - 18, x + 30, high - 14);
     fclose(f);
-    kit_output *o = kit_output_open(path);
-    if (!o)
-        kit_die("%s: %s", path, strerror(errno));
-    if (kit_output_write(o, text, len) < 0 || kit_output_commit(o) < 0)
+    if (kit_output_commit(o) < 0)
         kit_output_fail(o);
     kit_output_close(o);
-    free(text);
 }

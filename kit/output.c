@@ -56,10 +56,16 @@ void kit_made_empty(const char *name)
     made_empty = name;
 }
 
-static void remember(char *name)
+/* Room for one more name; called before the file is made, which must not be left if
+ * there is none. */
+static void make_room(void)
 {
     at_exit();
     temps = kit_grow(temps, temp_count + 1, sizeof *temps);
+}
+
+static void remember(char *name)
+{
     temps[temp_count++] = name;
 }
 
@@ -68,6 +74,7 @@ int kit_temp_beside(const char *path, char **name)
     size_t size = strlen(path) + 16;
     char *temp = kit_alloc(size);
     snprintf(temp, size, "%s.XXXXXX", path);
+    make_room();
     int fd = mkostemp(temp, O_CLOEXEC);
     if (fd < 0) {
         int e = errno;
@@ -139,6 +146,7 @@ static int name_it(kit_output *o)
     size_t size = strlen(o->path) + 16;
     char *name = kit_alloc(size);
     snprintf(from, sizeof from, "/proc/self/fd/%d", o->fd);
+    make_room();
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(name, size, "%s.%06x", o->path,
                  ((unsigned)getpid() * 1000003 + i) & 0xffffff);
