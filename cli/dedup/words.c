@@ -213,14 +213,13 @@ static size_t add_pairs(const unsigned char *p, uint64_t high, uint64_t *found)
 static inline void put_words(word_spans *out, uint32_t at, uint64_t starts, uint64_t ends)
 {
     size_t n = out->n;
-    size_t count = (size_t)__builtin_popcountll(starts);
-    for (size_t i = 0; i < count; i++) {
-        out->start[n + i] = at + (uint32_t)__builtin_ctzll(starts);
-        out->end[n + i] = at + (uint32_t)__builtin_ctzll(ends);
+    for (; starts; n++) {
+        out->start[n] = at + (uint32_t)__builtin_ctzll(starts);
+        out->end[n] = at + (uint32_t)__builtin_ctzll(ends);
         starts &= starts - 1;
         ends &= ends - 1;
     }
-    out->n = n + count;
+    out->n = n;
 }
 
 /* The words of TEXT from AT, a boundary, on, as far as the masks reach; returns how many
