@@ -86,6 +86,10 @@ typedef struct block {
     bytes packed;
     uint64_t line_base; /* lines of the file before it */
     uint64_t taken;     /* bytes of the file read so far */
+    struct {            /* what the run has done with it, for whoever shows that */
+        uint64_t documents, read;
+        double gone, error;
+    } upto;
     size_t bad_line;    /* the first line that cannot be, if bad_code */
     enum json_code bad_code;
     char error[256]; /* reading failed, or the judge stops */

@@ -224,6 +224,11 @@ static void do_judge(worker *w, job *t)
     } else {
         on = judge_block(&r->judge, b);
     }
+    const judge *j = &r->judge;
+    b->upto.documents = j->documents;
+    b->upto.read = r->read;
+    b->upto.gone = j->bytes ? (double)j->bytes_gone / (double)j->bytes : 0;
+    b->upto.error = j->error;
     pthread_mutex_lock(&w->p->lock);
     w->p->since_save += b->data.len;
     w->p->judging = false;
@@ -275,7 +280,6 @@ static double now(void)
 static void show_progress(const pipeline *p, const block *b)
 {
     const dedup_run *r = p->run;
-    const judge *j = &r->judge;
     char line[200], eta[48] = "", a[24], c[32];
     double t = now() - p->began, done = (double)(p->taken + b->taken);
     if (r->in.size && done > 0 && done < (double)r->in.size) {
@@ -284,10 +288,9 @@ static void show_progress(const pipeline *p, const block *b)
                  100 * done / (double)r->in.size, left / 60, left % 60);
     }
     snprintf(line, sizeof line, "%s documents, %s/s, %.1f%% removed, error %.2g%s",
-             kit_show_count(j->documents, c),
-             kit_show_bytes(t > 0 ? (double)r->read / t : 0, a),
-             j->bytes ? 100 * (double)j->bytes_gone / (double)j->bytes : 0, j->error,
-             eta);
+             kit_show_count(b->upto.documents, c),
+             kit_show_bytes(t > 0 ? (double)b->upto.read / t : 0, a),
+             100 * b->upto.gone, b->upto.error, eta);
     kit_progress_text(line);
 }
 

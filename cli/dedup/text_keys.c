@@ -48,6 +48,8 @@ void *bytes_room(bytes *b, size_t more)
 
 void bytes_put(bytes *b, const void *p, size_t len)
 {
+    if (!len)
+        return;
     memcpy(bytes_room(b, len), p, len);
     b->len += len;
 }
