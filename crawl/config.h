@@ -47,8 +47,9 @@ typedef struct config {
     uint64_t max_body;
     unsigned max_url, max_redirects;
     bool allow_private, insecure;
-    words resolve;
-    const char *proxy;
+    words resolve, headers;
+    words accounts; /* each: host, NUL, user:password in base64, NUL */
+    const char *proxy, *cookies, *auth, *cacert, *cert, *cert_key;
     int engine; /* enum engine_kind */
     /* output */
     const char *out, *warc, *links, *bodies;

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     c.worth = worth_new();
     c.sessions = session_ids_new();
     c.curl = engine_curl(&conf, c.loop);
-    if (conf.engine != ENGINE_CURL && !conf.proxy)
+    if (conf.engine != ENGINE_CURL && !conf.proxy && !conf.cookies)
         c.plain = engine_plain(&conf, c.loop);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)

@@ -5,6 +5,7 @@
  * rows also say what is kept beside the log for --resume (kept_options.c). */
 #include "crawl_options.h"
 #include "human_numbers.h"
+#include "net/request_fields.h"
 #include "page/page.h"
 #include "seed.h"
 #include "seen.h"
@@ -127,6 +128,24 @@ static const crawl_option rows[] = {
      0},
     {0, "proxy", "URL", "Go through this proxy, which then has to check addresses.",
      TEXT, AT(proxy), 0, 0},
+    {0, "header", "FIELD",
+     "Send the field 'Name: value' with every request, to every host. May be repeated.",
+     HEADER, AT(headers), 0, 0},
+    {0, "auth", "FILE",
+     "Send passwords: lines of HOST USER:PASSWORD, each to its own host only; HOST with "
+     "its port if it has one. The variable SEEN_CRAWL_AUTH may hold such lines, too.",
+     INPUT, AT(auth), 0, 0},
+    {0, "cookies", "FILE",
+     "Accept cookies, and keep them in FILE, in Netscape's form. Without it cookies are "
+     "ignored.",
+     INPUT, AT(cookies), 0, 0},
+    {0, "cacert", "FILE",
+     "Trust the certificate authorities in FILE (PEM) instead of the system's; so does "
+     "the variable SSL_CERT_FILE.",
+     INPUT, AT(cacert), 0, 0},
+    {0, "cert", "FILE", "Show this client certificate (PEM).", INPUT, AT(cert), 0, 0},
+    {0, "cert-key", "FILE", "Use this private key for it, if it is not in the same file.",
+     INPUT, AT(cert_key), 0, 0},
     {0, "insecure", NULL, "Do not check certificates.", FLAG, AT(insecure), 0, 0},
     SECTION("Output"),
     {'o', "out", "FILE",
@@ -361,9 +380,14 @@ void crawl_option_set(config *c, const crawl_option *o, const char *v)
         *(const char **)field = v;
         break;
     case PATH:
+    case INPUT:
         *(const char **)field = absolute_path(v);
         break;
     case LIST:
+        words_add(field, v);
+        break;
+    case HEADER:
+        header_check(v);
         words_add(field, v);
         break;
     case RESOLVE:
@@ -430,6 +454,8 @@ static void check_config(config *c)
             kit_die("a URL must not contain a newline");
     if (c->run == RUN_NEW && !c->seeds.n && !c->redis)
         kit_die("no URL given (try 'seen crawl --help')");
+    if (c->cookies && c->engine == ENGINE_PLAIN)
+        kit_die("--cookies needs libcurl: leave out --engine plain");
     if (c->redis && c->dir)
         kit_die("--redis keeps the crawl in Redis: leave out --dir and --resume");
     if (c->out && !strcmp(c->out, "-") && c->json_stats)
@@ -487,6 +513,7 @@ void config_read(config *c, int argc, char **argv)
     if (!c->out && !c->dir && !c->json_stats)
         c->out = "-";
     c->product = product_of(c->user_agent);
+    auth_read(c, c->auth);
     check_config(c);
     if (!c->progress && !c->quiet && isatty(2) && (!c->out || strcmp(c->out, "-")))
         c->progress = true;

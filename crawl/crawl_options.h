@@ -20,6 +20,8 @@ enum how {
     PATH,    /* const char *, made absolute: an output */
     LIST,    /* words, may be repeated */
     RESOLVE, /* words, HOST:PORT:ADDRESS */
+    HEADER,  /* words, "Name: value" */
+    INPUT,   /* const char *, made absolute: a file to read */
     FOLLOW,  /* unsigned, bits of enum page_link_kind */
     ENGINE,  /* int, enum engine_kind */
     SEEDS,   /* words, from a file */

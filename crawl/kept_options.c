@@ -8,6 +8,7 @@
 #include "crawl_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ void kept_options_add(const config *c, const crawl_option *o, const char *v)
         return;
     if (v && strchr(v, '\n'))
         kit_die("--%s: the value must not contain a newline", o->name);
-    if (o->how == PATH)
+    if (o->how == PATH || o->how == INPUT)
         v = absolute_path(v);
     if (c->run != RUN_NEW) {
         const char *before = *(char *const *)((const char *)c + o->at);
@@ -95,7 +96,9 @@ void config_save(const config *c)
         buf_text(&all, seeds->p[i]);
         buf_byte(&all, '\n');
     }
-    FILE *f = fopen(temp, "we");
+    /* A --header may be a secret. */
+    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f || fwrite(all.p, 1, all.len, f) != all.len || fflush(f) ||
         fsync(fileno(f)) < 0 || fclose(f) || rename(temp, path) < 0)
         kit_die("%s: %s", path, strerror(errno));

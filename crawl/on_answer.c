@@ -273,6 +273,21 @@ static int read_sitemap(crawler *c, job *j)
     return GROUP_SITEMAP;
 }
 
+/* Whether a page sets a cookie and sends us to itself, to see it with the cookie. */
+static bool cookie_redirect(const crawler *c, const job *j)
+{
+    const fetch *f = &j->f;
+    char out[URL_ROOM];
+    url u;
+    size_t n, from = 0;
+    return c->conf->cookies && f->outcome == OUT_OK && f->status / 100 == 3 &&
+           f->location && j->hops < c->conf->max_redirects &&
+           fetch_field(&f->head, "set-cookie", &n, &from) &&
+           url_resolve(&f->u, f->location, strlen(f->location), out, sizeof out, &u) ==
+               URL_OK &&
+           u.len == f->u.len && !memcmp(u.text, f->u.text, u.len);
+}
+
 static void follow_redirect(crawler *c, job *j, int *outcome)
 {
     fetch *f = &j->f;
@@ -287,7 +302,8 @@ static void follow_redirect(crawler *c, job *j, int *outcome)
                                 sizeof out, &u) == URL_OK;
     if (readable && u.len == f->u.len && !memcmp(u.text, f->u.text, u.len)) {
         *outcome = OUT_REDIRECTS;
-        snprintf(f->why, sizeof f->why, "%s", "redirects to itself");
+        snprintf(f->why, sizeof f->why, "redirects to itself%s",
+                 c->conf->cookies ? "" : "; --cookies may help");
         return;
     }
     /* A seed may move, from "example.org" to "www.example.org": the scope follows. */
@@ -307,7 +323,10 @@ void on_page_answer(fetch *f)
         job_drop(c, j);
         return;
     }
-    if (!retry_later(c, j)) {
+    if (cookie_redirect(c, j)) {
+        j->hops++;
+        crawler_front(c, j);
+    } else if (!retry_later(c, j)) {
         int kind = GROUP_PAGE, outcome = f->outcome;
         if (outcome == OUT_PRIVATE && !h->dead)
             h->dead = OUT_PRIVATE;

@@ -150,6 +150,21 @@ static void copy_head(archive *a, const fetch *f)
     buf_text(&a->block, "\r\n");
 }
 
+/* The request as it was sent, but for passwords and cookies, which are nobody's else. */
+static void copy_request(archive *a, const fetch *f)
+{
+    for (size_t i = 0, n; i < f->sent.len; i += n) {
+        const char *line = f->sent.p + i, *end = memchr(line, '\n', f->sent.len - i);
+        n = end ? (size_t)(end - line) + 1 : f->sent.len - i;
+        if (n > 14 && !strncasecmp(line, "authorization:", 14))
+            buf_text(&a->block, "Authorization: removed\r\n");
+        else if (n > 7 && !strncasecmp(line, "cookie:", 7))
+            buf_text(&a->block, "Cookie: removed\r\n");
+        else
+            buf_add(&a->block, line, n);
+    }
+}
+
 /* A page that the server says has not changed: what was archived before still holds. */
 static void begin_revisit(archive *a, const char *id, const job *j)
 {
@@ -189,6 +204,6 @@ void warc_add(void *warc, growing *g, const job *j)
     begin_record(a, "request", request, "application/http;msgtype=request");
     add_field(a, "WARC-Target-URI", f->u.text);
     add_field(a, "WARC-Concurrent-To", answer);
-    buf_add(&a->block, f->sent.p, f->sent.len);
+    copy_request(a, f);
     put_record(a, g);
 }

@@ -88,6 +88,7 @@ struct engine {
     void (*cancel_all)(engine *e); /* what is in flight ends as OUT_BROKEN */
     int (*timeout)(engine *e);     /* milliseconds until tick is due; -1: never */
     void (*tick)(engine *e);
+    void (*save)(engine *e); /* what it keeps on disk: cookies */
     void (*free)(engine *e);
 };
 

@@ -8,6 +8,7 @@
  * never ends, and no way of driving it helps. 8.14.1 (Debian 13) is the oldest version
  * known to be good; before it, HTTP/1.1 is spoken. */
 #include "addr.h"
+#include "request_fields.h"
 #include "fetch.h"
 #include "seen.h"
 #include "unpack.h"
@@ -46,6 +47,9 @@ struct curl_engine {
     transfer *free_list, *in_flight;
     socket_watch *free_watches;
     struct curl_slist *fields, *resolve;
+    buf own_fields;
+    CURLSH *jar;        /* with --cookies: shared by all transfers */
+    CURL *jar_handle;   /* reads and writes the file */
     bool ticking;
     long http; /* the highest version to offer */
 };
@@ -210,6 +214,17 @@ static transfer *new_transfer(curl_engine *e)
     curl_easy_setopt(h, CURLOPT_DNS_CACHE_TIMEOUT, 300L);
     curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, c->insecure ? 0L : 1L);
     curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, c->insecure ? 0L : 2L);
+    const char *authorities = c->cacert ? c->cacert : getenv("SSL_CERT_FILE");
+    if (authorities && *authorities)
+        curl_easy_setopt(h, CURLOPT_CAINFO, authorities);
+    if (c->cert)
+        curl_easy_setopt(h, CURLOPT_SSLCERT, c->cert);
+    if (c->cert_key)
+        curl_easy_setopt(h, CURLOPT_SSLKEY, c->cert_key);
+    if (e->jar) {
+        curl_easy_setopt(h, CURLOPT_SHARE, e->jar);
+        curl_easy_setopt(h, CURLOPT_COOKIEFILE, ""); /* turns cookies on */
+    }
     curl_easy_setopt(h, CURLOPT_PROXY, c->proxy ? c->proxy : "");
     if (e->resolve)
         curl_easy_setopt(h, CURLOPT_RESOLVE, e->resolve);
@@ -229,14 +244,16 @@ static transfer *new_transfer(curl_engine *e)
     return t;
 }
 
-/* The fields of every request, and the conditions of this one. */
+/* The fields of every request, and those of this one. */
 static void set_fields(curl_engine *e, transfer *t, const fetch *f)
 {
-    char conditions[FETCH_CONDITIONS], *line = conditions, *end;
+    buf *own = &e->own_fields;
     curl_slist_free_all(t->fields);
     t->fields = NULL;
-    fetch_conditions(f, conditions);
-    for (; (end = strstr(line, "\r\n")); line = end + 2) {
+    own->len = 0;
+    request_fields(e->conf, f, own);
+    buf_byte(own, 0);
+    for (char *line = own->p, *end; (end = strstr(line, "\r\n")); line = end + 2) {
         *end = 0;
         t->fields = curl_slist_append(t->fields, line);
     }
@@ -380,9 +397,36 @@ static void curl_cancel(engine *base)
         finish_transfer(e, e->in_flight, CURLE_ABORTED_BY_CALLBACK);
 }
 
+/* Reads the cookies of --cookies, in Netscape form; a file that is not there is an
+ * empty jar. */
+static void open_jar(curl_engine *e, const char *file)
+{
+    FILE *f = fopen(file, "ae"); /* whether it can be written shows now, not at the end */
+    if (!f)
+        kit_die("--cookies %s: %s", file, strerror(errno));
+    fclose(f);
+    e->jar = curl_share_init();
+    e->jar_handle = curl_easy_init();
+    if (!e->jar || !e->jar_handle)
+        kit_die("libcurl: out of memory");
+    curl_share_setopt(e->jar, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    curl_easy_setopt(e->jar_handle, CURLOPT_SHARE, e->jar);
+    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIEFILE, file);
+    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIEJAR, file);
+    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIELIST, "RELOAD");
+}
+
+static void curl_save(engine *base)
+{
+    curl_engine *e = (curl_engine *)base;
+    if (e->jar)
+        curl_easy_setopt(e->jar_handle, CURLOPT_COOKIELIST, "FLUSH");
+}
+
 static void curl_free_engine(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
+    curl_save(base);
     while (e->free_list) {
         transfer *t = e->free_list;
         e->free_list = t->next;
@@ -397,6 +441,10 @@ static void curl_free_engine(engine *base)
         e->free_watches = s->next;
         free(s);
     }
+    curl_easy_cleanup(e->jar_handle);
+    if (e->jar)
+        curl_share_cleanup(e->jar);
+    free(e->own_fields.p);
     curl_slist_free_all(e->fields);
     curl_slist_free_all(e->resolve);
     free(e);
@@ -407,11 +455,14 @@ engine *engine_curl(const config *c, int loop)
 {
     curl_engine *e = kit_alloc(sizeof *e);
     e->base =
-        (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_free_engine};
+        (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_save,
+                 curl_free_engine};
     e->conf = c;
     e->loop = loop;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
         kit_die("libcurl cannot be started");
+    if (c->cookies)
+        open_jar(e, c->cookies);
     e->http = curl_version_info(CURLVERSION_NOW)->version_num < GOOD_HTTP2
                   ? CURL_HTTP_VERSION_1_1
                   : CURL_HTTP_VERSION_2TLS;

@@ -5,6 +5,7 @@
  * has the connections; http1.c reads what comes over them. */
 #include "addr.h"
 #include "http1.h"
+#include "request_fields.h"
 #include "resolve.h"
 #include "seen.h"
 
@@ -212,9 +213,7 @@ static void write_request(conn *k)
     buf_text(b, k->e->conf->user_agent);
     buf_text(b, "\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5\r\n"
                 "Accept-Encoding: " UNPACK_ACCEPT "\r\n");
-    char conditions[FETCH_CONDITIONS];
-    fetch_conditions(k->f, conditions);
-    buf_text(b, conditions);
+    request_fields(k->e->conf, k->f, b);
     buf_text(b, "\r\n");
     if (k->e->conf->warc)
         buf_add(&k->f->sent, b->p, b->len);
@@ -395,6 +394,11 @@ static void plain_cancel(engine *base)
         finish_conn(e->in_flight, OUT_BROKEN, "cancelled");
 }
 
+static void plain_save(engine *base)
+{
+    (void)base; /* no cookies here: with --cookies libcurl fetches everything */
+}
+
 static void plain_free(engine *base)
 {
     plain_engine *e = (plain_engine *)base;
@@ -417,7 +421,8 @@ engine *engine_plain(const config *c, int loop)
 {
     plain_engine *e = kit_alloc(sizeof *e);
     e->base =
-        (engine){plain_start, plain_cancel, plain_timeout, plain_tick, plain_free};
+        (engine){plain_start, plain_cancel, plain_timeout, plain_tick,
+                 plain_save, plain_free};
     e->conf = c;
     e->loop = loop;
     e->names = resolver_new(c, loop);

@@ -287,8 +287,10 @@ void crawler_run(crawler *c)
             bool sync = c->now - synced >= SYNC_MS;
             c->store->commit(c, sync);
             committed = c->now;
-            if (sync)
+            if (sync) {
                 synced = c->now;
+                c->curl->save(c->curl);
+            }
         }
         if (idle && !may_begin(c))
             break;

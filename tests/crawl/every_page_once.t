@@ -98,7 +98,7 @@ for engine in curl plain; do
     same "and its reason ($engine)" \
         "0 broken Content-Length contradicts itself
 200 broken the packed body ends too early
-307 redirects redirects to itself" \
+307 redirects redirects to itself; --cookies may help" \
         "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)"
 
     # Private addresses: by number, by name, by spelling.

@@ -97,6 +97,8 @@ http { access_log $dir/n/access; types { text/html html; } gzip on; gzip_min_len
   client_body_temp_path $dir/n/a; proxy_temp_path $dir/n/b; fastcgi_temp_path $dir/n/c;
   uwsgi_temp_path $dir/n/d; scgi_temp_path $dir/n/e;
   server { listen 127.0.0.1:$tls ssl http2; ssl_certificate $dir/n/cert; ssl_certificate_key $dir/n/key;
+    ssl_client_certificate $dir/n/cert; ssl_verify_client optional;
+    location /members/ { if (\$ssl_client_verify != SUCCESS) { return 403; } }
     root $dir/n/www; location /old/ { charset iso-8859-1; } } }
 END
         [ "$(id -u)" != 0 ] || { echo "user root;" | cat - "$dir/n/conf" >"$dir/n/c2"; mv "$dir/n/c2" "$dir/n/conf"; }
@@ -120,6 +122,16 @@ END
         "$(gzip -dc "$dir/tls.warc.gz" | grep -ac '^HTTP/1.1 200')"
     same "and with the fields of the wire under other names" 10 \
         "$(gzip -dc "$dir/tls.warc.gz" | grep -aic '^X-Archive-Orig-content-encoding: gzip')"
+    mkdir "$dir/n/www/members"
+    echo members >"$dir/n/www/members/0.html"
+    for how in "--cacert $dir/n/cert" "--insecure --cert $dir/n/cert --cert-key $dir/n/key"; do
+        # shellcheck disable=SC2086
+        $crawl $fast --retries 0 $how "https://127.0.0.1:$tls/members/0.html" >"$dir/out"
+        case $how in *key) want="1 200" ;; *) want="1 403" ;; esac
+        same "${how%% /*}: the page is fetched, and a client certificate opens what needs one" "$want" "$(notes)"
+    done
+    SSL_CERT_FILE=$dir/n/cert $crawl $fast --retries 0 "https://127.0.0.1:$tls/0.html" >"$dir/out"
+    same "SSL_CERT_FILE names whom to trust" "10 200" "$(notes)"
     mkdir "$dir/n/www/old"
     printf '<a href="caf\351.html?q=\351&amp;&#8364;=1">x</a>' >"$dir/n/www/old/0.html"
     echo x >"$dir/n/www/old/$(printf 'caf\303\251').html"
