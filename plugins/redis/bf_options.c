@@ -1,4 +1,5 @@
-/* bf_options.c - from words to a filter, and back to words for replicas. */
+/* bf_options.c - parses the options of a filter, creates it, and spells the options out
+ * for replicas. */
 #include "bf_options.h"
 #include "arguments.h"
 #include "bf_pieces.h"
@@ -112,7 +113,7 @@ static const char *get_layout(const rm_str *s, bf_options *o)
     return o->compat || arg_is(s, "fast") ? NULL : SAY_BAD_LAYOUT;
 }
 
-/* Options that both commands know. *USED is how many words were taken; 0: not ours. */
+/* Options of both commands. *USED is the number of words read; 0: not one of these. */
 static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
 {
     *used = 2;
@@ -176,14 +177,15 @@ static const char *check_together(bf_options *o)
     /* A layout that is named brings its own rule, whatever the settings say. */
     if (!o->saw_tightening && o->saw_layout)
         o->spec.tightening = 0;
-    /* What was chosen is obeyed; replicas are told what was decided. */
+    /* What was chosen is obeyed; replicas receive what the master decided. */
     if (o->growth) {
         o->spec.automatic = true;
         o->spec.known = o->growth == GROWTH_KNOWN;
     } else {
-        /* A generation of a window starts anew often, and must not overshoot. */
-        o->spec.automatic &= !o->saw_expansion && !o->saw_tightening && !o->spec.fixed &&
-                             !o->compat && !o->spec.window;
+        /* Generations of a window start small again and again: they must not overshoot.
+         */
+        o->spec.automatic &= !o->saw_expansion && !o->saw_tightening &&
+                             !o->spec.fixed && !o->compat && !o->spec.window;
         o->spec.known = o->spec.automatic && o->saw_capacity;
     }
     return NULL;
@@ -303,8 +305,8 @@ static const char *check_scale(const bf_options *o, uint64_t limit)
     }
 }
 
-/* In a cluster, a filter that one key could not be moved with is made of pieces. Only
- * the master decides: replicas and the append-only file are told. */
+/* In a cluster, a filter too large to be moved as one key is made of pieces. Only the
+ * master decides; it tells replicas and the append-only file. */
 static void choose_pieces(rm_ctx *ctx, bf_options *o)
 {
     bloom_layer l;

@@ -63,8 +63,8 @@ int bf_mexists(rm_ctx *ctx, rm_str **argv, int argc)
     return has_items(ctx, argv[1], argv + 2, (size_t)argc - 2, false, false);
 }
 
-/* BF.HAS key item [item ...]: BF.MEXISTS that tells a missing filter from a missing
- * item. */
+/* BF.HAS key item [item ...]: BF.MEXISTS that distinguishes a missing filter from a
+ * missing item. */
 int bf_has(rm_ctx *ctx, rm_str **argv, int argc)
 {
     if (argc < 3)

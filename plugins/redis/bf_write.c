@@ -40,7 +40,7 @@ static size_t compat_add_many(rm_ctx *ctx, seen_bf *f, arg_items *it, bool *chan
     return taken;
 }
 
-/* A window's next generation begins on the master, at the master's clock. */
+/* The next generation of a window begins on the master, by the master's clock. */
 static const char *rotate_if_due(rm_ctx *ctx, rm_str *name, bloom *b, int64_t now)
 {
     if (!bloom_due(b, now) || is_replayed(ctx))
@@ -51,7 +51,7 @@ static const char *rotate_if_due(rm_ctx *ctx, rm_str *name, bloom *b, int64_t no
     return NULL;
 }
 
-/* The answers of the N items that were taken, and why there are no more, if WHY. */
+/* Replies for N items, followed by the error WHY if there is one. */
 static void reply_many(rm_ctx *ctx, const bool *answer, size_t n, const char *why)
 {
     RM_ReplyWithArray(ctx, (long)(n + (why != NULL)));
@@ -61,8 +61,8 @@ static void reply_many(rm_ctx *ctx, const bool *answer, size_t n, const char *wh
         RM_ReplyWithError(ctx, why);
 }
 
-/* Adds to a filter in pieces. The answers end before the first item that was not taken;
- * items behind it may be in all the same, and the replicas are told which. */
+/* Adds to a filter in pieces. The replies end before the first item that was refused;
+ * later items may have been added, and the replicas receive those. */
 static int add_to_pieces(rm_ctx *ctx, rm_str *name, value_key *k,
                          const bf_options *made, rm_str **argv, size_t n, bool one)
 {
@@ -98,8 +98,8 @@ static int add_to_pieces(rm_ctx *ctx, rm_str *name, value_key *k,
     return RM_OK;
 }
 
-/* Adds argv[0 .. n) to the filter NAME, made by O if missing. A reply for ONE item is
- * not an array. */
+/* Adds argv[0 .. n) to the filter NAME, which is created as O says if it is missing.
+ * With ONE the reply is not an array. */
 static int add_items(rm_ctx *ctx, rm_str *name, bf_options *o, rm_str **argv, size_t n,
                      bool one)
 {
@@ -219,8 +219,8 @@ int bf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* BF.ROTATE key ms: begins the next generation of a window. What a master tells its
- * replicas and its append-only file; harmless by hand. */
+/* BF.ROTATE key ms: begins the next generation of a window. Masters send it to replicas
+ * and to the append-only file; by hand it is harmless. */
 int bf_rotate(rm_ctx *ctx, rm_str **argv, int argc)
 {
     long long at;

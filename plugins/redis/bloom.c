@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Generations of a window; one more than that is alive while the oldest fades. */
+/* Generations of a window. One more is alive while the oldest fades. */
 enum { GENERATIONS = 4 };
 
 /* ---- shape ------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ enum { GENERATIONS = 4 };
  * rest, 20% of what is left each. If the capacity was chosen, it is likely to be right,
  * and the first layer has a large share of its own. From 100 keys to a million at an
  * error of 1% this takes 2.8 bytes a key, doubling with tightening errors 4.1
- * (bench/redis --growth).
+ * (tests/redis/growing_takes_few_bytes.t).
  */
 #define SMALL_SHARE 0.01
 #define SMALL_LAYERS 9
@@ -165,13 +165,13 @@ static void layer_free(bloom_layer *l)
     l->body = NULL;
 }
 
-/* Gives L, whose numbers are set, an empty body. */
+/* Gives L, whose shape is set, an empty body. */
 static int layer_make(const bloom_spec *spec, bloom_layer *l)
 {
     l->filter = NULL;
     if (l->kind != SEEN_BLOCKED && l->kind != SEEN_CLASSIC && l->kind != SEEN_SPLIT)
         return BLOOM_DIFFER;
-    /* Bits and probes given and no keys: it is never full, the chain counts. */
+    /* Bits and probes but no keys: the filter is never full, since the chain counts. */
     seen_spec want = {.kind = (seen_kind)l->kind,
                       .bits = l->bits,
                       .probes = l->probes,
@@ -262,8 +262,8 @@ bloom *bloom_copy(const bloom *b)
 
 /* ---- asking ------------------------------------------------------------------ */
 
-/* Keys of one round: their hashes and where their answers go. Answered ones are
- * taken out as layer after layer is asked. */
+/* Keys of one round: their hashes and where their answers go. A key leaves the round
+ * when a layer has it. */
 enum { ROUND = 256 };
 typedef struct round {
     uint64_t h[ROUND];
@@ -280,7 +280,7 @@ static void round_start(round_t *r, const bloom *b, const seen_key *keys, size_t
     r->n = n;
 }
 
-/* Takes out entries from FROM on whose GONE is set. */
+/* Removes the entries from FROM on whose GONE is set. */
 static void round_keep(round_t *r, size_t from, const bool *gone)
 {
     size_t kept = from;
@@ -292,7 +292,7 @@ static void round_keep(round_t *r, size_t from, const bool *gone)
     r->n = kept;
 }
 
-/* Asks layer L for all keys of R; notes the found ones and takes them out. */
+/* Asks layer L for all keys of R, notes the found ones and removes them. */
 static void round_ask(round_t *r, const bloom_layer *l, bool *found)
 {
     bool in[ROUND];
@@ -356,14 +356,14 @@ static size_t add_round(bloom *b, const seen_key *keys, size_t n, int64_t now,
     round_t r;
     bool there[ROUND] = {false}, past[ROUND] = {false}, dup[ROUND];
     round_start(&r, b, keys, n);
-    uint32_t elders = b->nlayers - generation_size(b);
-    for (uint32_t i = b->nlayers - 1; i-- > elders && r.n;)
+    uint32_t older = b->nlayers - generation_size(b);
+    for (uint32_t i = b->nlayers - 1; i-- > older && r.n;)
         round_ask(&r, &b->layers[i], there);
-    /* What an earlier generation knows is not new, but is added again: that is what
-     * keeps it alive. */
-    if (elders) {
+    /* A key of an earlier generation is not new, but is added again: that keeps it
+     * alive. */
+    if (older) {
         round_t p = r;
-        for (uint32_t i = elders; i-- > 0 && p.n;)
+        for (uint32_t i = older; i-- > 0 && p.n;)
             if (alive(b, i, now))
                 round_ask(&p, &b->layers[i], past);
     }

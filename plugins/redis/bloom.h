@@ -1,16 +1,15 @@
-/* bloom.h - the fast filter behind BF.*: a chain of libseen layers, oldest first,
- * that grows. (Filters in RedisBloom's layout are seen_bf of redisbloom.h.)
+/* bloom.h - the fast filter behind BF.*: a growing chain of library layers, oldest
+ * first. (Filters in RedisBloom's layout are seen_bf of redisbloom.h.)
  *
- * New keys go to the newest layer, a question goes to all of them; a key is hashed
- * once. Each layer has exactly the bits and probes written in its description, so
- * the bytes mean the same in every version.
+ * New keys go to the newest layer, a question goes to all of them, and a key is hashed
+ * once. Each layer has exactly the bits and probes of its description, so the bytes
+ * mean the same in every version.
  *
- * With a window the chain is cut into generations, each a quarter of the window
- * long. A key added (or added again) less than a window ago answers yes for certain;
- * one not added again is forgotten at the latest after one window and a quarter,
- * when the generation that holds it is dropped whole. The clock is always given by
- * the caller, and what the bits become depends on the calls alone: that keeps
- * replicas equal. */
+ * With a window, the chain is cut into generations, each a quarter of the window long.
+ * A key added, or added again, less than a window ago is certainly found. A key that is
+ * not added again is forgotten after one window and a quarter at the latest, when its
+ * generation is dropped. The caller gives the time, and the bits depend on the calls
+ * alone: that keeps replicas equal. */
 #ifndef SEEN_REDIS_BLOOM_H
 #define SEEN_REDIS_BLOOM_H
 #include "seen.h"
@@ -56,11 +55,11 @@ enum {
     BLOOM_LAYERS = -5  /* their union would have too many layers */
 };
 
-/* A union has at most this many layers, or as many as its larger part. Each layer is one
- * more place to look, and growing by doubling needs no more than 40. */
+/* A union has at most this many layers, or as many as its larger part. Each layer is
+ * one more place to look, and growing by doubling needs no more than 40. */
 enum { BLOOM_MERGE_LAYERS = 64 };
 
-/* The bytes one filter may take, asked only when it is about to grow. */
+/* The bytes one filter may take; called only when it is about to grow. */
 typedef struct bloom_limit {
     uint64_t (*max_bytes)(void *ctx);
     void *ctx;
@@ -88,21 +87,22 @@ uint64_t bloom_bytes(const bloom *b);    /* of all layers */
 uint64_t bloom_memory(const bloom *b);   /* all of it */
 uint64_t bloom_capacity(const bloom *b); /* of all layers */
 
-/* Adds keys in order and sets fresh[i] to whether key i was new. Returns how many
- * were taken; if fewer than N, *why is the code for the next one. *CHANGED is set if
- * anything in the filter is different now. */
+/* Adds keys in order and sets fresh[i] to whether key i was new. Returns how many were
+ * added or found; if fewer than N, *why is the code for the next one. *CHANGED is set
+ * if anything in the filter changed. */
 size_t bloom_add_many(bloom *b, const seen_key *keys, size_t n, int64_t now,
                       const bloom_limit *lim, bool *fresh, bool *changed, int *why);
 void bloom_has_many(const bloom *b, const seen_key *keys, size_t n, int64_t now,
                     bool *found);
 
-/* Whether a write at NOW must begin a new generation, and doing so: forgets the
- * generations that ended a window ago. Masters only; replicas are told. */
+/* Whether a write at NOW must begin a new generation; and doing so, which forgets the
+ * generations that ended a window ago. Only masters decide; replicas receive BF.ROTATE.
+ */
 bool bloom_due(const bloom *b, int64_t now);
 int bloom_rotate(bloom *b, int64_t now);
 
-/* Adds all keys of SRC to DST, as merge_layers.h says. The error of the result is at most
- * the sum of both. After any code but BLOOM_OK, DST may hold part of SRC. */
+/* Adds all keys of SRC to DST, as merge_layers.h says. The error of the result is at
+ * most the sum of both. After any code but BLOOM_OK, DST may hold part of SRC. */
 int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim);
 
 #endif

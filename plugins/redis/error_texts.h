@@ -1,4 +1,4 @@
-/* error_texts.h - what the commands say, letter by letter as clients know it. */
+/* error_texts.h - the error replies, letter by letter as clients know them. */
 #ifndef SEEN_REDIS_ERROR_TEXTS_H
 #define SEEN_REDIS_ERROR_TEXTS_H
 

@@ -86,7 +86,8 @@ bool hot_remove(hot_counts *t, uint64_t hash)
     if (--s->count)
         return true;
     t->n--;
-    /* Whoever was pushed past the free slot moves back, or nobody would find it. */
+    /* Entries that were pushed past the free slot move back, or find() would miss them.
+     */
     uint64_t hole = (uint64_t)(s - t->slots), mask = t->room - 1;
     for (uint64_t i = (hole + 1) & mask; t->slots[i].count; i = (i + 1) & mask) {
         uint64_t from_home = (i - home(t, t->slots[i].hash)) & mask;

@@ -2,8 +2,8 @@
 #include "server_memory.h"
 #include "settings.h"
 
-/* Before each piece stands where the server's own piece begins. The server's allocator
- * aligns to 16. */
+/* A pointer to the server's own allocation stands before each of ours. The server's
+ * allocator aligns to 16. */
 static void *aligned_new(size_t size, size_t align)
 {
     const size_t room = align <= 16 ? 16 : align + sizeof(void *);
@@ -13,8 +13,8 @@ static void *aligned_new(size_t size, size_t align)
     if (RM_TryCalloc) {
         raw = RM_TryCalloc(1, size + room);
     } else {
-        /* Calloc of Redis 7.0 ends the server when memory is out. Only a size that
-         * was just given once is asked of it. */
+        /* Calloc of Redis 7.0 aborts the server when memory is out, so only a size that
+         * TryAlloc just gave is requested. */
         void *probe = RM_TryAlloc ? RM_TryAlloc(size + room) : NULL;
         if (RM_TryAlloc && !probe)
             return NULL;
@@ -62,7 +62,7 @@ static void *allocate(void *ctx, size_t size, size_t align)
 {
     if (align > 64)
         return NULL;
-    /* The limit takes time to find out, so small pieces are not weighed. */
+    /* The limit takes time to look up, so small allocations are not checked. */
     if (limited && size > 4096 && held_bytes + size > memory_limit(limited)) {
         refused = true;
         return NULL;

@@ -14,10 +14,10 @@ enum { LAYOUT_FAST = 0, LAYOUT_COMPAT = 1 };
 
 typedef struct settings {
     long long layout;       /* of new filters */
-    double error;           /* of filters that BF.ADD and friends create */
+    double error;           /* of filters that BF.ADD, MADD and INSERT create */
     long long capacity;     /* of those */
     long long expansion;    /* of those; 0: never grow */
-    double tightening;      /* error of a sub-filter over its elder's */
+    double tightening;      /* error of a layer over that of the one before */
     long long memory_limit; /* bytes one filter may take; 0: see memory_limit() */
     long long random_seed;  /* whether new filters hash with a seed of their own */
     long long defrag;
