@@ -120,7 +120,9 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM ||
         flags > (FIXED_SIZE | AUTOMATIC | KNOWN) || !rate(spec.error) ||
         !spec.capacity || expansion > UINT32_MAX || (!spec.fixed && !expansion) ||
-        !(spec.tightening >= 0 && spec.tightening < 1) || spec.window > INT64_MAX / 4)
+        !(spec.tightening >= 0 && spec.tightening < 1) || spec.window > INT64_MAX / 4 ||
+        spec.capacity > (uint64_t)1 << 60 ||
+        (spec.automatic && (spec.fixed || spec.window)))
         return SEEN_EFORMAT;
     bloom *b = bloom_shell(&spec);
     int rc = SEEN_OK;
