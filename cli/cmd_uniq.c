@@ -5,6 +5,7 @@
  * with status 2. */
 #include "uniq/against.h"
 #include "uniq/budget.h"
+#include "uniq/counting.h"
 #include "commands.h"
 #include "json.h"
 #include "say.h"
@@ -18,7 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_AGAINST = 300, OPT_STATS, OPT_JSON, OPT_MAX_LOST, OPT_PRINT_FIRST };
+enum {
+    OPT_BY_COUNT = 299,
+    OPT_AGAINST,
+    OPT_STATS,
+    OPT_JSON,
+    OPT_MAX_LOST,
+    OPT_PRINT_FIRST
+};
 
 /* A set that begins with this many keys doubles through powers of two, which waste the
  * least of the last huge page. */
@@ -51,6 +59,11 @@ static const kit_option options[] = {
     {OPT_MAX_LOST, "max-lost", "N",
      "Stop with an error before more than N distinct lines are expected to be lost."},
     {'d', "repeated", NULL, "Print only lines seen before, each time."},
+    {'c', "count", NULL,
+     "Print each distinct line with how often it came in front, as uniq -c does, but "
+     "of unsorted lines; with -d only those that came twice or more. With -m SIZE "
+     "counts are exact while they fit, then estimated, with a bound that is said."},
+    {OPT_BY_COUNT, "by-count", NULL, "With --count: the most frequent first."},
     {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
     {OPT_AGAINST, "against", "FILE",
      "Drop also the lines whose key is in FILE: a filter, or a list of lines, read "
@@ -83,6 +96,12 @@ static void set_option(uniq *u, const kit_parse *p, int key)
         break;
     case 'd':
         u->repeated = true;
+        break;
+    case OPT_BY_COUNT:
+        u->by_count = true;
+        /* fall through */
+    case 'c':
+        u->count = true;
         break;
     case 'D':
         u->dup_name = p->arg;
@@ -161,6 +180,10 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
             set_option(u, &p, o);
     u->files = argv + p.at;
     u->nfiles = (size_t)(argc - p.at);
+    if (u->count && (u->exact || u->state_name || u->dup_name || u->nagainst ||
+                     u->size.error > 0 || u->max_lost >= 0))
+        kit_usage(&p, "--count goes with -k, -d, -m and -o, not with -x, -s, -D, -e, "
+                      "--against or --max-lost");
     if (u->exact && u->state_name)
         kit_usage(&p, "-x needs the lines themselves, which a state does not keep: "
                       "leave out -x or --state");
@@ -274,7 +297,9 @@ static void record_file(uniq *u)
 static void report(const uniq *u)
 {
     char size[24];
-    uint64_t distinct = u->repeated ? u->lines - u->out.lines : u->out.lines;
+    uint64_t distinct = u->count      ? u->distinct
+                        : u->repeated ? u->lines - u->out.lines
+                                      : u->out.lines;
     if (u->json) {
         kit_json j = {.to = stderr};
         kit_json_open(&j, NULL, '{');
@@ -309,14 +334,16 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         kit_die("%s", bad);
     if (u.state_name || u.out_name || u.dup_name)
         catch_signals();
-    if (!u.exact)
+    if (!u.exact && !u.count)
         open_filters(&u);
     u.out = emit_open(u.out_name, u.keys.term);
     if (u.dup_name)
         u.dup = emit_open(u.dup_name, u.keys.term);
-    if (u.exact)
+    if (u.count) {
+        uniq_count(&u);
+    } else if (u.exact) {
         uniq_exact(&u);
-    else {
+    } else {
         record_after_print(&u);
         uniq_one_pass(&u);
     }
@@ -375,6 +402,8 @@ const kit_command cmd_uniq = {
                 "$ seen uniq -e 0.001 -n 20M --stats urls.txt\n"
                 "# The first request of each client in a compressed log\n"
                 "$ seen uniq -k 1 access.log.gz\n"
+                "# How often each came, the most frequent first\n"
+                "$ seen uniq --by-count urls.txt\n"
                 "# In place\n"
                 "$ seen uniq -x -o urls.txt urls.txt\n",
     .run = uniq_main,

@@ -44,7 +44,7 @@ void corpus_open(corpus *x, const uniq *u)
     }
 }
 
-void corpus_spool(corpus_file *s, const char *p, size_t len)
+static void spool(corpus_file *s, const char *p, size_t len)
 {
     if (s->spool < 0) {
         s->spool = kit_temp_nameless();
@@ -61,6 +61,14 @@ void corpus_spool(corpus_file *s, const char *p, size_t len)
         p += n;
         len -= (size_t)n;
     }
+}
+
+void corpus_take(corpus *x, const kit_block *b)
+{
+    corpus_file *s = x->file + b->file;
+    if (!s->regular || b->packed)
+        spool(s, b->data, b->len);
+    s->len += b->len;
 }
 
 void corpus_map(corpus *x)

@@ -29,8 +29,9 @@ typedef struct corpus {
 /* The lists of --against, then the files; none of them is read yet. */
 void corpus_open(corpus *x, const uniq *u);
 
-/* Copies bytes of a file that cannot be read again. */
-void corpus_spool(corpus_file *s, const char *p, size_t len);
+/* Counts block B of the first reading in, and copies it if its file cannot be read
+ * again. */
+void corpus_take(corpus *x, const kit_block *b);
 
 /* Makes all bytes reachable, when every .len is known. Later readings open the paths
  * as they are now, and read the bytes of the first reading only, however much a file

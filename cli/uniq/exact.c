@@ -233,9 +233,7 @@ static void first_pass(exact *x)
         corpus_file *s = x->in.file + b->block.file;
         if (s->list)
             against_check_list(x->u, s->name, &b->block);
-        if (!s->regular || b->block.packed)
-            corpus_spool(s, b->block.data, b->block.len);
-        s->len += b->block.len;
+        corpus_take(&x->in, &b->block);
         if (!x->first) {
             seen_spec spec = {
                 .keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};

@@ -18,7 +18,7 @@ typedef struct uniq {
     const char *state_name, *out_name, *dup_name;
     char **against_name;
     size_t nagainst;
-    bool repeated, exact, quiet, stats, json, print_first;
+    bool repeated, exact, count, by_count, quiet, stats, json, print_first;
     double max_lost; /* below 0: no bound */
     unsigned threads;
 
@@ -28,7 +28,7 @@ typedef struct uniq {
     named_filter **against;
     after_print *after_print; /* lines are recorded after they are out; NULL: at once */
     emitter out, dup;
-    uint64_t lines, missing;
+    uint64_t lines, missing, distinct; /* distinct: of --count */
     double lost_base;  /* expected losses from before this run */
     double short_base; /* at the start: keys that set bits but were not counted */
     uint64_t memory;   /* bytes of filters and tables */
@@ -36,9 +36,9 @@ typedef struct uniq {
     double error, lost;
 } uniq;
 
-/* The two ways, which write the lines and leave the counts in U: through a filter or
- * set that is open, in one pass (one_pass.c); or exactly, whatever the hash does
- * (exact.c). */
+/* Two ways, which write the lines and leave the counts in U: through a filter or set
+ * that is open, in one pass (one_pass.c); or exactly, whatever the hash does (exact.c).
+ * The third, counting.h, prints how often each line came. */
 void uniq_one_pass(uniq *u);
 void uniq_exact(uniq *u);
 #endif

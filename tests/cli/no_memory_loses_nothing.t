@@ -35,7 +35,7 @@ my @commands = (
     ['uniq -s state -o out -D dups in', 'out dups state'], ['uniq -s fresh in', 'fresh'],
     ['uniq -x -o out in in.gz', 'out'], ['uniq -m 8K -q in', ''], ['uniq -e 0.01 in.zst', ''],
     ['uniq --against f.seen --against more in', ''], ['uniq -u -i in.bz2', ''], ['uniq --csv -k 1 in.xz', ''],
-    ['uniq in.lz4', ''], ['new new.seen', 'new.seen'], ['new --like f.seen new.seen', 'new.seen'],
+    ['uniq in.lz4', ''], ['uniq --count -o out in more', 'out'], ['uniq --count -q -m 8K in.gz', ''], ['new new.seen', 'new.seen'], ['new --like f.seen new.seen', 'new.seen'],
     ['new --kind guava -n 100 -e 0.1 new.guava', 'new.guava'], ['add f.seen more', 'f.seen f.seen.excused'],
     ['add f.guava in', 'f.guava'], ['rm c.seen more', 'c.seen'], ['has f.seen more', ''],
     ['has -o out f.seen more', 'out'], ['has - more <f.seen', ''],
