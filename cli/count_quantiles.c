@@ -78,7 +78,8 @@ size_t count_parse_quantiles(const char *list, double **out)
     }
 }
 
-/* How far the rank of an answer at Q may be off, as a share; 0 if every value is kept. */
+/* How far the rank of an answer at Q may be off, as a share: two nodes, see seen.h. 0 if
+ * every value is kept. */
 static double rank_error(seen_tdigest *t, const double *q, size_t n)
 {
     seen_tdigest_info i;
@@ -88,7 +89,7 @@ static double rank_error(seen_tdigest *t, const double *q, size_t n)
         return 0;
     for (size_t k = 0; k < n; k++)
         worst = fmax(worst, q[k] * (1 - q[k]));
-    return worst * 2 * M_PI * log((double)i.merged_weight) / COMPRESSION;
+    return 2 * worst * 2 * M_PI * log((double)i.merged_weight) / COMPRESSION;
 }
 
 static void print_json(const numbers *x, const double *q, const double *v, size_t n,

@@ -809,10 +809,10 @@ SEEN_API int seen_top_read(const void *bytes, size_t len, uint64_t max_bytes,
 
 /* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones at
  * both ends. At the quantile q a mean stands for at most a share of
- * q (1 - q) 2 pi ln(n) / compression of all n values, and that is how far the rank of an
- * answer is off at most for values in random order; between two means it interpolates,
- * which for smooth distributions is far better. The ends are exact. The arithmetic is
- * RedisBloom's, bit for bit. */
+ * q (1 - q) 2 pi ln(n) / compression of all n values. The rank of an answer is off by at
+ * most twice that for values that come in no hostile order; it interpolates between
+ * means, so for smooth distributions it is far better. The ends are exact. The
+ * arithmetic is RedisBloom's, bit for bit. */
 typedef struct seen_tdigest seen_tdigest;
 
 typedef struct seen_tdigest_node {

@@ -61,6 +61,7 @@ int main(void)
            fabs(seen_distinct_count(a) / 30000 - 1) < 6 * seen_distinct_error(a),
        "a union counts common keys once: %.0f of 30000", seen_distinct_count(a));
     ok(seen_distinct_merge(a, c) == SEEN_EMISMATCH, "another seed is refused");
+    seen_distinct_free(c);
     ok(seen_distinct_new(3, 0, NULL, &c) == SEEN_EINVAL && !c &&
            seen_distinct_new(25, 0, NULL, &c) == SEEN_EINVAL,
        "so is a precision out of range");
