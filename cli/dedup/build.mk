@@ -8,7 +8,7 @@ $(call part-skip,packing gzip fast,libdeflate-dev)
 endif
 CONFIG_dedup := $(DEDUP_FLAGS)
 $(BUILD)/obj/cli/dedup/packing.o: CPPFLAGS += $(DEDUP_FLAGS) $(UNPACK_FLAGS)
-$(BUILD)/obj/cli/dedup/packing.o: $(BUILD)/config/dedup $(BUILD)/config/unpack
+$(BUILD)/obj/cli/dedup/packing.o: $(BUILD)/config/dedup $(BUILD)/config/compression
 
 # Word boundaries beside libunistring's.
 DEDUP_WORDS := $(addprefix $(BUILD)/obj/cli/dedup/,words.o byte_masks.o)
