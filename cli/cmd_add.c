@@ -143,6 +143,7 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
     job j = {.keys = KEYSPEC_INIT, .removes = removes};
     parse(&j, self, argc, argv);
     j.f = named_open(j.name, NAMED_CHANGE);
+    j.keys.crlf |= named_drops_cr(j.f);
     uint64_t before = j.f->filter ? seen_added(j.f->filter) : 0;
     if (j.words.n)
         change_words(&j);

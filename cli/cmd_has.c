@@ -121,6 +121,7 @@ static int has_main(const kit_command *self, int argc, char **argv)
     job j = {.keys = KEYSPEC_INIT};
     parse(&j, self, argc, argv);
     j.f = named_open(j.name, NAMED_ASK);
+    j.keys.crlf |= named_drops_cr(j.f);
     j.out = emit_open(j.quiet || j.count ? NULL : j.out_name, j.keys.term);
     if (j.words.n)
         ask_words(&j);

@@ -69,6 +69,10 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
 void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *found);
 
+/* Whether the system that S comes from does not count a carriage return at the end of a
+ * line: its own command would not find a key that was added with one. */
+bool named_drops_cr(const named_filter *s);
+
 uint64_t named_bytes(named_filter *s);
 double named_lost(named_filter *s);
 

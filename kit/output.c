@@ -1,4 +1,7 @@
-/* output.c - gathers writes; writes files beside their place and renames them. */
+/* output.c - gathers writes; writes files beside their place and renames them.
+ *
+ * (The library replaces its filters in the same way, lib/base/replace.c, and exports no
+ * files; programs see nothing of it but seen.h.) */
 #include "output.h"
 #include "say.h"
 

@@ -42,6 +42,24 @@ same "-z: a list that ends in NUL" "one" "$(printf 'one\0four\0' | seen uniq -z 
 printf 'one\r\nfive\r\n' >windows
 same "a carriage return is part of a line" "" "$(seen has f.seen windows)"
 same "--crlf: it is not" "one" "$(seen has --crlf f.seen windows | tr -d '\r')"
+seen new --kind dcso -n 100 -e 0.001 f.dcso && seen add f.dcso windows
+same "DCSO's command drops it, so its filters are filled and asked without it" "$(printf 'one\nfive')" \
+    "$(printf 'one\nfive\nsix\n' | seen has f.dcso)"
+if command -v bloom >/dev/null; then
+    same "DCSO's own command finds them" "$(printf 'one\nfive')" "$(printf 'one\r\nfive\n' | bloom check f.dcso | tr -d '\r')"
+fi
+seen new --kind guava:type=int32 -n 100 -e 0.001 f.int32
+printf '5\n-7\n' | seen add --format guava:type=int32 f.int32
+same "keys of a type" "$(printf '5\n-7')" "$(printf '5\n6\n-7\n' | seen has --format guava:type=int32 f.int32)"
+printf '5\r\n' >typed
+for c in "has" "has -v" "has -c" "add"; do
+    # shellcheck disable=SC2086
+    fails "$c: a key that is not of the type is an error, not an answer" 2 'f.int32: key "5.?" is not an int32' \
+        seen $c --format guava:type=int32 f.int32 typed
+done
+fails "which says what to do" 2 'crlf ignores' seen has -v --format guava:type=int32 f.int32 typed
+same "--crlf does" 5 "$(seen has --crlf --format guava:type=int32 f.int32 typed | tr -d '\r')"
+fails "--word too" 2 'is not an int32' seen has --word five --format guava:type=int32 f.int32
 printf 'x\ny\r\nx\r\n' >mixed
 printf 'x\ny\r\n' >want
 ok "uniq --crlf keeps the line as it came" sh -c 'seen uniq --crlf mixed | cmp - want'

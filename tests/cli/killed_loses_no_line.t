@@ -3,10 +3,13 @@
 # lines: every distinct line is printed in some run. ROUNDS=100 for more.
 use strict;
 use warnings;
+use Cwd;
 use File::Temp qw(tempdir);
 use Time::HiRes qw(usleep);
 
 my $rounds = $ENV{ROUNDS} || 25;
+my $build = $ENV{BUILD} || 'build';
+$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
 my $dir = tempdir(CLEANUP => 1);
 chdir $dir or die;
 srand 11;

@@ -4,10 +4,13 @@
 # ROUNDS=1000 for more; a round is one run of each command.
 use strict;
 use warnings;
+use Cwd;
 use File::Temp qw(tempdir);
 use Time::HiRes qw(usleep time);
 
 my $rounds = $ENV{ROUNDS} || 20;
+my $build = $ENV{BUILD} || 'build';
+$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
 my $dir = tempdir(CLEANUP => 1);
 chdir $dir or die;
 srand 17;

@@ -9,6 +9,8 @@ use Cwd;
 use File::Temp qw(tempdir);
 
 my $top = getcwd;
+my $build = $ENV{BUILD} || 'build';
+$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
 my $dir = tempdir(CLEANUP => 1);
 my $cc = $ENV{CC} || 'cc';
 system("$cc -O1 -fPIC -shared -o $dir/fail.so $top/tests/cli/failing_malloc.c -ldl") == 0 or die;
