@@ -53,6 +53,7 @@ typedef struct config {
     int engine; /* enum engine_kind */
     /* output */
     const char *out, *warc, *links, *bodies;
+    uint64_t warc_size; /* 0: one file */
     bool json_lines, json_stats, quiet, progress;
     /* many crawlers */
     const char *redis, *name;

@@ -153,7 +153,11 @@ static const crawl_option rows[] = {
      "--dir.",
      PATH, AT(out), 0, 0},
     {0, "jsonl", NULL, "Write those lines as JSON.", FLAG, AT(json_lines), 0, 0},
-    {0, "warc", "FILE", "Write an archive: WARC 1.1, gzip.", PATH, AT(warc), 0, 0},
+    {0, "warc", "FILE", "Write an archive: WARC 1.1, gzip; and its index, FILE.cdxj, in the "
+     "order of the pages.", PATH, AT(warc), 0, 0},
+    {0, "warc-size", "BYTES",
+     "Begin another file of the archive, FILE-00001.warc.gz and so on, when one is "
+     "larger than this.", BYTES, AT(warc_size), 0, 1e15},
     {0, "links", "FILE", "Write all links: from, to, kind.", PATH, AT(links), 0, 0},
     {0, "bodies", "DIR", "Write the pages themselves, one file each.", PATH, AT(bodies),
      0, 0},
@@ -370,7 +374,7 @@ void crawl_option_set(config *c, const crawl_option *o, const char *v)
         break;
     case BYTES:
         if (!kit_parse_bytes(v, field) || (double)*(uint64_t *)field > o->most)
-            kit_die("--%s %s: not a size up to 1G, such as 8M", o->name, v);
+            kit_die("--%s %s: not a size such as 8M, or too large", o->name, v);
         break;
     case ERROR:
         if (!kit_parse_error(v, field))
@@ -456,6 +460,8 @@ static void check_config(config *c)
         kit_die("no URL given (try 'seen crawl --help')");
     if (c->cookies && c->engine == ENGINE_PLAIN)
         kit_die("--cookies needs libcurl: leave out --engine plain");
+    if (c->redis && c->warc_size)
+        kit_die("--warc-size needs a crawl of its own: leave out --redis");
     if (c->redis && c->dir)
         kit_die("--redis keeps the crawl in Redis: leave out --dir and --resume");
     if (c->out && !strcmp(c->out, "-") && c->json_stats)

@@ -68,16 +68,75 @@ static void add_text(growing *g, const char *s)
     growing_add(g, s, strlen(s));
 }
 
+/* A file that was begun after the last commit is not part of the crawl. */
+static void set_aside(const char *path)
+{
+    char other[4096 + 16];
+    snprintf(other, sizeof other, "%s.cut", path);
+    if (rename(path, other) == 0)
+        kit_warn("%s is not part of the crawl; it is %s now", path, other);
+}
+
+static void open_warc(report *r, const uint64_t *size)
+{
+    const config *c = r->conf;
+    growing *g = &r->file[FILE_WARC];
+    open_growing(g, c->warc ? strdup(warc_path(c, r->warc_number)) : NULL, size);
+    if (c->warc)
+        warc_begin(r->warc, g, g->name);
+}
+
+/* Goes on in the next file once this one is large enough; never within a page. */
+static void rotate_warc(report *r)
+{
+    growing *g = &r->file[FILE_WARC];
+    if (!r->conf->warc_size || g->size < r->conf->warc_size || !g->regular)
+        return;
+    flush_growing(g);
+    if (fdatasync(g->fd) < 0)
+        kit_die("%s: %s", g->name, strerror(errno));
+    close(g->fd);
+    free(g->b.p);
+    *g = (growing){.fd = -1};
+    r->warc_number++;
+    open_warc(r, NULL);
+}
+
+const char *warc_path(const config *c, uint64_t n)
+{
+    static char path[4096];
+    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
+    if (!dot)
+        dot = c->warc + strlen(c->warc);
+    if (n)
+        snprintf(path, sizeof path, "%.*s-%05llu%s", (int)(dot - c->warc), c->warc,
+                 (unsigned long long)n, dot);
+    else
+        snprintf(path, sizeof path, "%s", c->warc);
+    return path;
+}
+
+static const char *cdx_path(const config *c)
+{
+    char *path = kit_alloc(strlen(c->warc) + 8);
+    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
+    sprintf(path, "%.*s.cdxj", dot ? (int)(dot - c->warc) : (int)strlen(c->warc), c->warc);
+    return path;
+}
+
 void report_open(report *r, const config *c, const uint64_t *sizes)
 {
     r->conf = c;
     open_growing(&r->file[FILE_PAGES], c->out, sizes ? &sizes[FILE_PAGES] : NULL);
     open_growing(&r->file[FILE_LINKS], c->links, sizes ? &sizes[FILE_LINKS] : NULL);
-    open_growing(&r->file[FILE_WARC], c->warc, sizes ? &sizes[FILE_WARC] : NULL);
     if (c->warc) {
+        r->warc_number = sizes ? sizes[WARC_NUMBER] : 0;
+        set_aside(warc_path(c, r->warc_number + 1));
         r->warc = warc_new(c);
-        warc_begin(r->warc, &r->file[FILE_WARC]);
     }
+    open_warc(r, sizes ? &sizes[FILE_WARC] : NULL);
+    open_growing(&r->file[FILE_CDX], c->warc && !c->redis ? cdx_path(c) : NULL,
+                 sizes ? &sizes[FILE_CDX] : NULL);
     for (int i = 0; i < REPORT_FILES; i++) {
         r->file[i].held = c->redis != NULL;
         r->begin.at[i] = r->file[i].b.len;
@@ -139,6 +198,21 @@ static const char *note_of(const job *j, int outcome)
                              : "";
 }
 
+/* A page's records, and the line of the index that says where its answer is. */
+static void archive_page(report *r, const job *j)
+{
+    static buf line;
+    growing *g = &r->file[FILE_WARC];
+    rotate_warc(r);
+    uint64_t at = g->size, length = warc_add(r->warc, g, j);
+    if (r->file[FILE_CDX].fd < 0)
+        return;
+    const char *slash = strrchr(g->name, '/');
+    line.len = 0;
+    cdxj_line(&line, &j->f, slash ? slash + 1 : g->name, at, length);
+    growing_add(&r->file[FILE_CDX], line.p, line.len);
+}
+
 void report_page(report *r, const job *j, const char *referrer, int outcome)
 {
     static buf line;
@@ -189,7 +263,7 @@ void report_page(report *r, const job *j, const char *referrer, int outcome)
         add_text(g, "\n");
     }
     if (r->warc && keep)
-        warc_add(r->warc, &r->file[FILE_WARC], j);
+        archive_page(r, j);
     if (body)
         write_body(r, f);
     if (g->held) {
@@ -224,6 +298,7 @@ void report_flush(report *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync)
             kit_die("%s: %s", r->file[i].name, strerror(errno));
         sizes[i] = r->file[i].size;
     }
+    sizes[WARC_NUMBER] = r->warc_number;
 }
 
 uint32_t report_number(const report *r)

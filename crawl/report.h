@@ -13,7 +13,8 @@
 
 #include <time.h>
 
-enum { FILE_PAGES, FILE_LINKS, FILE_WARC, REPORT_FILES };
+enum { FILE_PAGES, FILE_LINKS, FILE_WARC, FILE_CDX, REPORT_FILES };
+enum { WARC_NUMBER = REPORT_FILES }; /* among the numbers in the log: of the archive */
 
 /* A file that is written in large pieces. */
 typedef struct growing {
@@ -35,6 +36,7 @@ typedef struct report {
     const config *conf;
     growing file[REPORT_FILES];
     void *warc;
+    uint64_t warc_number; /* of the archive's file, from 0 on */
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
 } report;
@@ -60,10 +62,19 @@ void json_field(buf *b, const char *name, const char *s);
 
 void growing_add(growing *g, const void *p, size_t n);
 
+/* cdxj.c: appends the index line of the answer F, whose record of LENGTH bytes is at AT in
+ * FILE. */
+void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at, uint64_t length);
+
+/* The archive's file number N: FILE, then FILE-00001 and so on before its suffix. The
+ * name is valid until the next call. */
+const char *warc_path(const config *c, uint64_t n);
+
 /* warc.c: a request and its answer as two records, each a gzip member of its own. */
 void *warc_new(const config *c);
-void warc_begin(void *warc, growing *g); /* the record that describes the file */
-void warc_add(void *warc, growing *g, const job *j);
+void warc_begin(void *warc, growing *g, const char *path); /* describes the file */
+/* Returns the bytes of the answer's record, which comes first. */
+uint64_t warc_add(void *warc, growing *g, const job *j);
 void warc_free(void *warc);
 
 #endif

@@ -98,12 +98,14 @@ static void add_field(archive *a, const char *name, const char *value)
     buf_text(&a->head, "\r\n");
 }
 
-void warc_begin(void *warc, growing *g)
+void warc_begin(void *warc, growing *g, const char *path)
 {
     archive *a = warc;
     char id[64], text[512];
     make_id(id);
+    const char *slash = strrchr(path, '/');
     begin_record(a, "warcinfo", id, "application/warc-fields");
+    add_field(a, "WARC-Filename", slash ? slash + 1 : path);
     snprintf(text, sizeof text,
              "software: seen-crawl/%s\r\nformat: WARC File Format 1.1\r\n"
              "conformsTo: http://iipc.github.io/warc-specifications/specifications/"
@@ -180,10 +182,11 @@ static void begin_revisit(archive *a, const char *id, const job *j)
         add_field(a, "WARC-Refers-To-Date", date);
 }
 
-void warc_add(void *warc, growing *g, const job *j)
+uint64_t warc_add(void *warc, growing *g, const job *j)
 {
     archive *a = warc;
     const fetch *f = &j->f;
+    uint64_t start = g->size, length;
     char answer[64], request[64];
     make_id(answer);
     make_id(request);
@@ -199,11 +202,13 @@ void warc_add(void *warc, growing *g, const job *j)
     copy_head(a, f);
     buf_add(&a->block, f->body.p, f->body.len);
     put_record(a, g);
+    length = g->size - start;
     if (!f->sent.len)
-        return;
+        return length;
     begin_record(a, "request", request, "application/http;msgtype=request");
     add_field(a, "WARC-Target-URI", f->u.text);
     add_field(a, "WARC-Concurrent-To", answer);
     copy_request(a, f);
     put_record(a, g);
+    return length;
 }

@@ -36,6 +36,7 @@ perl "$dir/server.pl" "$dir" >"$dir/port" &
 pids="$pids $!"
 until [ -s "$dir/port" ]; do sleep 0.05; done
 port=$(cat "$dir/port")
+cd "$dir" || exit 1
 fast="--allow-private --delay 0 --quiet --retries 0"
 asked() { grep -c "$1" "$dir/asked"; }
 
