@@ -1,6 +1,6 @@
 #!/bin/sh
 # seen count --top, --quantiles and -m: bounds that hold, in memory that does not grow.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/../tap.sh"
 
 # A stream with a long tail: 300000 lines, some 60000 values.
 perl -e 'srand 5; printf "u%d %.3f\n", exp(rand(11)), -log(1 - rand) * 50 for 1 .. 300000' >stream
