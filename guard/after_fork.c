@@ -12,13 +12,15 @@ static void prepare(void)
 {
     pthread_mutex_lock(&list_lock);
     for (fork_watch *w = first; w; w = w->after)
-        w->lock(w->ctx);
+        if (w->lock)
+            w->lock(w->ctx);
 }
 
 static void in_parent(void)
 {
     for (fork_watch *w = last; w; w = w->before)
-        w->unlock(w->ctx);
+        if (w->unlock)
+            w->unlock(w->ctx);
     pthread_mutex_unlock(&list_lock);
 }
 

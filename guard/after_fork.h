@@ -8,7 +8,7 @@
 
 typedef struct fork_watch {
     void *ctx;
-    void (*lock)(void *ctx);   /* before the fork */
+    void (*lock)(void *ctx); /* before the fork; NULL: the child needs nothing of it */
     void (*unlock)(void *ctx); /* after it, in the parent */
     void (*child)(void *ctx);  /* after it, in the child, which has one thread */
     struct fork_watch *after, *before; /* in the list of all */

@@ -83,14 +83,6 @@ static uint64_t tag_of(const seen_guard_config *config)
     return tag;
 }
 
-static void fork_lock(void *ctx)
-{
-    pthread_mutex_lock(&((seen_guard *)ctx)->wake_lock);
-}
-static void fork_unlock(void *ctx)
-{
-    pthread_mutex_unlock(&((seen_guard *)ctx)->wake_lock);
-}
 static void fork_child(void *ctx)
 {
     seen_guard *g = ctx;
@@ -130,7 +122,7 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     sn_flight_init(&g->flights);
     pthread_mutex_init(&g->wake_lock, NULL);
     sn_guard_cond_init(&g->wake);
-    g->fork = (fork_watch){g, fork_lock, fork_unlock, fork_child};
+    g->fork = (fork_watch){g, NULL, NULL, fork_child};
     sn_fork_watch(&g->fork);
     if ((config->flags & SEEN_GUARD_BACKGROUND || g->home->keep) &&
         sn_guard_start_thread(g) < 0) {

@@ -26,20 +26,6 @@ static void locks_init(single_flight *sf)
     }
 }
 
-static void fork_lock(void *ctx)
-{
-    single_flight *sf = ctx;
-    for (int i = 0; i < FLIGHT_BUCKETS; i++)
-        pthread_mutex_lock(&sf->bucket[i].lock);
-}
-
-static void fork_unlock(void *ctx)
-{
-    single_flight *sf = ctx;
-    for (int i = 0; i < FLIGHT_BUCKETS; i++)
-        pthread_mutex_unlock(&sf->bucket[i].lock);
-}
-
 /* The fetches of the parent's threads are not ours to wait for. */
 static void fork_child(void *ctx)
 {
@@ -49,7 +35,7 @@ static void fork_child(void *ctx)
 void sn_flight_init(single_flight *sf)
 {
     locks_init(sf);
-    sf->fork = (fork_watch){sf, fork_lock, fork_unlock, fork_child};
+    sf->fork = (fork_watch){sf, NULL, NULL, fork_child};
     sn_fork_watch(&sf->fork);
 }
 

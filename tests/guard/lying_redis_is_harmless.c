@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,34 +19,47 @@ typedef struct lie {
 } lie;
 #define LIE(s) ((lie){s, sizeof s - 1})
 
-static lie on_info, on_get, on_set, on_eval, on_del;
+static lie on_info, on_get, on_set, on_eval, on_del, on_script, on_evalsha;
 static int listener;
 static uint16_t port;
 
 /* Commands of the test are small: each comes in one piece. */
 static lie answer(const char *command)
 {
-    return strstr(command, "\r\nINFO\r\n")   ? on_info
-           : strstr(command, "\r\nGET\r\n")  ? on_get
-           : strstr(command, "\r\nSET\r\n")  ? on_set
-           : strstr(command, "\r\nEVAL\r\n") ? on_eval
-                                             : on_del;
+    return strstr(command, "\r\nINFO\r\n")      ? on_info
+           : strstr(command, "\r\nGET\r\n")     ? on_get
+           : strstr(command, "\r\nSET\r\n")     ? on_set
+           : strstr(command, "\r\nEVAL\r\n")    ? on_eval
+           : strstr(command, "\r\nSCRIPT\r\n")  ? on_script
+           : strstr(command, "\r\nEVALSHA\r\n") ? on_evalsha
+                                                : on_del;
+}
+
+static void *serve_one(void *arg)
+{
+    int fd = (int)(intptr_t)arg;
+    char command[65536];
+    ssize_t n;
+    while ((n = recv(fd, command, sizeof command - 1, 0)) > 0) {
+        command[n] = 0;
+        lie l = answer(command);
+        if (!l.len || send(fd, l.text, l.len, MSG_NOSIGNAL) < 0) {
+            shutdown(fd, SHUT_WR); /* an end, and then a reset: the way to EPIPE */
+            break;
+        }
+    }
+    close(fd);
+    return NULL;
 }
 
 static void *serve(void *arg)
 {
     (void)arg;
-    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
-        char command[4096];
-        ssize_t n;
-        while ((n = recv(fd, command, sizeof command - 1, 0)) > 0) {
-            command[n] = 0;
-            lie l = answer(command);
-            if (!l.len || send(fd, l.text, l.len, MSG_NOSIGNAL) < 0) {
-                shutdown(fd, SHUT_WR); /* an end, and then a reset: the way to EPIPE */
-                break;
-            }
-        }
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, serve_one, (void *)(intptr_t)fd) != 0)
+            exit(2);
+        pthread_detach(t);
     }
     return NULL;
 }
@@ -141,6 +155,99 @@ static int believed(lie *what, int which)
     return n;
 }
 
+/* ---- a filter in the lying server ---- */
+
+static int one_row(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
+{
+    (void)ctx;
+    if (len != 3 || memcmp(key, "row", 3) != 0)
+        return 0;
+    *value = (seen_guard_bytes){strdup("x"), 1};
+    return 1;
+}
+static int inserted;
+static int insert_row(void *ctx, const void *key, size_t len, const void *v,
+                      size_t vlen)
+{
+    (void)ctx, (void)key, (void)len, (void)v, (void)vlen;
+    inserted++;
+    return 1;
+}
+static int scan_row(void *ctx, int (*each)(void *, const void *, size_t), void *arg)
+{
+    (void)ctx;
+    return each(arg, "row", 3);
+}
+
+static bool complete(lie l)
+{
+    return l.len == 0 || (l.len >= 2 && memcmp(l.text + l.len - 2, "\r\n", 2) == 0);
+}
+
+/* Everything that a guard can do. Builders are patient, so they are left out where the
+ * server stops in the middle of an answer. */
+static void shared_calls(int *bad, bool build)
+{
+    char servers[40];
+    snprintf(servers, sizeof servers, "127.0.0.1:%d", port);
+    seen_guard_shared shared = {.servers = servers, .name = "x", .connections = 1};
+    seen_guard_config config = {
+        .shared = &shared,
+        .db = {NULL, one_row, insert_row, NULL, scan_row, NULL, NULL}};
+    seen_guard *g;
+    seen_guard_stats st;
+    if (seen_guard_open(&config, &g) < 0)
+        exit(2);
+    *bad += seen_guard_get(g, "row", 3, NULL) != 1;
+    inserted = 0;
+    *bad += seen_guard_insert(g, "new", 3, "x", 1) >= 0 || inserted;
+    *bad += build && seen_guard_build(g) > 0;
+    seen_guard_get_stats(g, &st);
+    *bad += strcmp(st.state, "enforcing") == 0;
+    seen_guard_close(g);
+}
+
+static void shared_home(void)
+{
+    static const lie state[] = {
+        LIE("*1\r\n$1\r\nK\r\n"),
+        LIE("*18\r\n$1\r\nx\r\n"),
+        LIE("*2\r\n$1\r\nW\r\n$20\r\n99999999999999999999\r\n"),
+        LIE("*3\r\n$1\r\nM\r\n$1\r\nE\r\n:7\r\n"),
+        LIE("*1048577\r\n"),
+        LIE("*18\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:"
+            "1\r\n:"
+            "1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n"),
+    };
+    int bad = 0;
+    honest();
+    on_info =
+        LIE("$51\r\nrole:master\r\nrun_id:abc\r\nmaster_replid:def\r\n#######\r\n");
+    on_script = LIE("$3\r\nsha\r\n");
+    for (int i = 0; i < WRONG; i++) {
+        on_evalsha = wrong[i];
+        shared_calls(&bad, complete(wrong[i]));
+    }
+    for (size_t i = 0; i < sizeof state / sizeof *state; i++) {
+        on_evalsha = state[i];
+        shared_calls(&bad, false);
+    }
+    ok(bad == 0, "a filter in a server that lies: rows are found, nothing is written");
+    honest();
+    on_evalsha = LIE("*1\r\n$1\r\nK\r\n");
+    for (int i = 0; i < WRONG; i++) {
+        on_info = wrong[i];
+        on_script = LIE("$3\r\nsha\r\n");
+        shared_calls(&bad, complete(wrong[i]));
+        honest();
+        on_info =
+            LIE("$51\r\nrole:master\r\nrun_id:abc\r\nmaster_replid:def\r\n#######\r\n");
+        on_script = wrong[i];
+        shared_calls(&bad, complete(wrong[i]));
+    }
+    ok(bad == 0, "and so with one that lies about who it is");
+}
+
 int main(void)
 {
     begin();
@@ -171,5 +278,6 @@ int main(void)
        "a server that goes away while it is written to is an error, no SIGPIPE");
     c.close(c.ctx);
     free(big.data);
+    shared_home();
     return done();
 }
