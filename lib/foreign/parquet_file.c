@@ -1,8 +1,10 @@
 /* parquet_file.c - the filters of one column of a whole Parquet file, read only.
  *
  * The footer says where each row group keeps the filter of each column; a key is in if
- * the filter of any row group has it. The column's physical type tells how a key is
- * hashed, so the text of an integer works without saying more. */
+ * the filter of any row group has it. A row group with rows and without a filter (writers
+ * leave it out for chunks with a dictionary) may hold any key: then every answer is yes.
+ * The column's physical type tells how a key is hashed, so the text of an integer works
+ * without saying more. */
 #include "foreign/sbbf.h"
 #include "foreign/keytype.h"
 #include "foreign/thrift.h"
@@ -11,12 +13,14 @@
 #include <stdio.h>
 
 typedef struct filters {
+    uint64_t blind; /* row groups without a filter: if any, nothing is certainly absent */
     uint32_t n, room;
     sn_layer layer[];
 } filters;
 
 typedef struct column {
-    char name[256]; /* the path, joined by dots */
+    char name[256]; /* the path, joined by dots; dots in a name are written \. */
+    bool cut;       /* it is longer than that */
     int64_t offset; /* of the filter; -1: none */
     int type;       /* physical; -1: unknown */
 } column;
@@ -30,12 +34,21 @@ typedef struct search {
     char others[256]; /* names with filters, for the message */
     filters *into;    /* NULL: only count */
     uint32_t hits;
+    uint64_t blind; /* row groups with rows and without a filter of the column */
     int type, rc;
 } search;
 
 static bool mine(const uint8_t *p, uint64_t len)
 {
     return len >= 12 && !memcmp(p, "PAR1", 4) && !memcmp(p + len - 4, "PAR1", 4);
+}
+
+static void path_put(column *c, size_t *at, uint8_t byte)
+{
+    if (*at < sizeof c->name - 1)
+        c->name[(*at)++] = (char)byte;
+    else
+        c->cut = true;
 }
 
 static void path_read(sn_thrift *t, column *c)
@@ -48,11 +61,13 @@ static void path_read(sn_thrift *t, column *c)
         const uint8_t *s = sn_thrift_binary(t, &len);
         if (type != SN_T_BINARY)
             t->bad = true;
-        if (i && at < sizeof c->name - 1)
-            c->name[at++] = '.';
-        len = len < sizeof c->name - 1 - at ? len : sizeof c->name - 1 - at;
-        memcpy(c->name + at, s, len);
-        at += len;
+        if (i)
+            path_put(c, &at, '.');
+        for (size_t j = 0; j < len && !t->bad && !c->cut; j++) {
+            if (s[j] == '.' || s[j] == '\\')
+                path_put(c, &at, '\\');
+            path_put(c, &at, s[j]);
+        }
     }
     c->name[at] = 0;
 }
@@ -94,37 +109,56 @@ static void filter_take(search *s, const column *c, uint64_t group)
     s->hits++;
 }
 
-/* One column of a row group, as the caller's wish has it. */
-static void column_see(search *s, const column *c, uint64_t group)
+/* Whether NAME is one of the names in LIST, which has ", " between them. */
+static bool listed(const char *list, const char *name)
 {
-    if (s->row_group && (uint64_t)s->row_group != group + 1)
-        return;
-    if (c->offset >= 0 && !strstr(s->others, c->name)) {
+    size_t len = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at++)
+        if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
+            return true;
+    return false;
+}
+
+/* One column of a row group, as the caller's wish has it. Returns whether it is the
+ * column that was asked for and has a filter. */
+static bool column_see(search *s, const column *c, uint64_t group)
+{
+    if (c->cut) {
+        s->rc = sn_fail(SEEN_EFORMAT, "row group %llu: the path of a column is longer "
+                                      "than 255 bytes",
+                        (unsigned long long)group + 1);
+        return false;
+    }
+    if (c->offset >= 0 && !listed(s->others, c->name)) {
         size_t at = strlen(s->others);
         snprintf(s->others + at, sizeof s->others - at, "%s%s", at ? ", " : "",
                  c->name);
     }
-    if (s->want ? strcmp(s->want, c->name) != 0 : c->offset < 0)
-        return;
+    if (c->offset < 0 || (s->want && strcmp(s->want, c->name) != 0))
+        return false;
     if (!s->want && *s->found && strcmp(s->found, c->name)) {
         s->rc = SEEN_EINVAL; /* which one? said when all names are known */
-        return;
+        return false;
     }
     snprintf(s->found, sizeof s->found, "%s", c->name);
     s->type = c->type;
-    if (c->offset < 0)
-        s->rc = sn_fail(SEEN_EFORMAT, "row group %llu has no filter for column %s",
-                        (unsigned long long)group + 1, c->name);
-    else
-        filter_take(s, c, group);
+    filter_take(s, c, group);
+    return true;
 }
 
-/* RowGroup: field 1 is the list of ColumnChunk, whose field 3 is the metadata. */
+/* RowGroup: field 1 is the list of ColumnChunk, whose field 3 is the metadata; field 3
+ * is the number of rows. */
 static void group_read(sn_thrift *t, search *s, uint64_t group)
 {
     uint32_t id = 0;
+    int64_t rows = -1;
+    bool wanted = !s->row_group || (uint64_t)s->row_group == group + 1, seen = false;
     for (int type; (type = sn_thrift_field(t, &id)) > 0;) {
         int inner;
+        if (id == 3 && type == SN_T_I64) {
+            rows = sn_thrift_int(t);
+            continue;
+        }
         if (id != 1 || type != SN_T_LIST) {
             sn_thrift_skip(t, type);
             continue;
@@ -138,10 +172,11 @@ static void group_read(sn_thrift *t, search *s, uint64_t group)
                     meta_read(t, &c);
                 else
                     sn_thrift_skip(t, ct);
-            if (!t->bad && (s->rc == SEEN_OK || s->rc == SEEN_EINVAL))
-                column_see(s, &c, group);
+            if (wanted && !t->bad && (s->rc == SEEN_OK || s->rc == SEEN_EINVAL))
+                seen |= column_see(s, &c, group);
         }
     }
+    s->blind += wanted && !seen && rows != 0;
 }
 
 static int footer_walk(search *s)
@@ -208,17 +243,19 @@ static int open_file(sn_foreign *f, const seen_params *params)
         return sn_fail(SEEN_ENOMEM, "no memory for %u filters", s.hits);
     all->room = s.hits;
     f->own = all;
-    s = (search){
-        .f = f, .row_group = params->row_group, .want = params->column, .into = all};
+    char taken[sizeof s.found];
+    memcpy(taken, s.found, sizeof taken);
+    s = (search){.f = f, .row_group = params->row_group, .want = taken, .into = all};
     rc = footer_walk(&s);
     if (rc < 0) {
         close_filters(f);
         return rc;
     }
+    all->blind = s.blind;
     if (!params->type && s.type >= 0 && s.type < 8)
         f->type = types[s.type];
     f->layers = all->n;
-    if (all->n == 1) { /* one bitset: it can be taken out of the file */
+    if (all->n == 1 && !all->blind) { /* one bitset: it can be taken out of the file */
         f->rule = SN_RULE_SBBF;
         f->bits = (sn_bits){.at = all->layer[0].body,
                             .have = all->layer[0].len,
@@ -233,7 +270,7 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
     const filters *all = f->own;
     for (size_t i = 0; i < n; i++) {
         uint64_t h = sn_xxh64(keys[i].data, keys[i].len, 0);
-        found[i] = false;
+        found[i] = all->blind > 0;
         for (uint32_t j = 0; j < all->n && !found[i]; j++)
             sn_sbbf_has(&all->layer[j], &h, 1, &found[i]);
     }
@@ -256,11 +293,17 @@ static void stats(const sn_foreign *f, seen_stats *out)
         miss *= 1 - m.error;
     }
     out->fill = (double)out->bits_set / (double)out->bits;
-    out->error_now = 1 - miss;
+    out->error_now = all->blind ? 1 : 1 - miss;
 }
 
 static int describe(const sn_foreign *f, char *buf, size_t size)
 {
+    const filters *all = f->own;
+    if (all->blind)
+        return snprintf(buf, size,
+                        ", %s keys, %llu row group%s without a filter: any key may be in",
+                        sn_keytype_name(f->type), (unsigned long long)all->blind,
+                        all->blind == 1 ? "" : "s");
     return snprintf(buf, size, ", %s keys", sn_keytype_name(f->type));
 }
 

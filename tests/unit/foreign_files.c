@@ -188,6 +188,128 @@ static void parquet_groups(void)
     seen_free(f);
 }
 
+/* ---- a Parquet file made by hand: footers as writers of other systems make them ---- */
+
+typedef struct blob {
+    uint8_t p[8192];
+    size_t n;
+} blob;
+
+static int blob_put(void *ctx, const void *p, size_t len)
+{
+    blob *b = ctx;
+    memcpy(b->p + b->n, p, len);
+    b->n += len;
+    return 0;
+}
+
+static void put_bytes(blob *b, const char *hex)
+{
+    for (; *hex; hex += 2)
+        b->p[b->n++] = (uint8_t)strtoul((char[3]){hex[0], hex[1], 0}, NULL, 16);
+}
+
+static void put_zigzag(blob *b, uint64_t x)
+{
+    for (x <<= 1; x >= 128; x >>= 7)
+        b->p[b->n++] = (uint8_t)(x | 128);
+    b->p[b->n++] = (uint8_t)x;
+}
+
+/* A column chunk whose path is PATH, of one or two names; OFFSET 0: no filter. */
+static void put_column(blob *b, const char *const path[2], uint64_t offset)
+{
+    put_bytes(b, "3c150c29"); /* metadata: type BYTE_ARRAY, path */
+    b->p[b->n++] = path[1] ? 0x28 : 0x18;
+    for (int i = 0; i < 2 && path[i]; i++) {
+        b->p[b->n++] = (uint8_t)strlen(path[i]);
+        blob_put(b, path[i], strlen(path[i]));
+    }
+    if (offset) {
+        put_bytes(b, "b6");
+        put_zigzag(b, offset);
+    }
+    put_bytes(b, "0000");
+}
+
+/* Row groups of one column each; OFFSET[i] 0: no filter, ROWS[i] its rows. */
+static void parquet_of(blob *b, const char *const *const *path, const uint64_t *offset,
+                       const uint64_t *rows, size_t groups)
+{
+    seen_filter *f = make("parquet", (seen_params){.keys = 20, .error = 0.01});
+    seen_add_str(f, "here");
+    b->n = 0;
+    put_bytes(b, "50415231"); /* PAR1 */
+    seen_write(f, blob_put, b);
+    seen_free(f);
+    size_t footer = b->n;
+    b->p[b->n++] = 0x49;
+    b->p[b->n++] = (uint8_t)(groups << 4 | 0xc);
+    for (size_t i = 0; i < groups; i++) {
+        put_bytes(b, "191c");
+        put_column(b, path[i], offset[i]);
+        put_bytes(b, "26");
+        put_zigzag(b, rows[i]);
+        put_bytes(b, "00");
+    }
+    put_bytes(b, "00");
+    uint32_t len = (uint32_t)(b->n - footer);
+    for (int i = 0; i < 4; i++)
+        b->p[b->n++] = (uint8_t)(len >> 8 * i);
+    put_bytes(b, "50415231");
+}
+
+static void parquet_without_filters(void)
+{
+    static const char *const id[2] = {"id"}, *const nested[2] = {"a", "b"},
+                            *const dotted[2] = {"a.b"};
+    static blob b;
+    seen_filter *f;
+    seen_params p = {0};
+    char line[300];
+    parquet_of(&b, (const char *const *const[]){id, id}, (uint64_t[]){4, 0},
+               (uint64_t[]){10, 10}, 2);
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 && seen_has_str(f, "here") &&
+           seen_has_str(f, "in the other row group"),
+       "a row group without a filter may hold any key");
+    seen_describe(f, line, sizeof line);
+    seen_stats st;
+    seen_get_stats(f, &st);
+    ok(strstr(line, "1 row group without a filter") && st.error_now == 1,
+       "and the filter says so: %s", line);
+    seen_filter *g;
+    ok(seen_convert(f, "parquet", &g) == SEEN_EKIND, "it is not the filter of one group");
+    seen_free(f);
+    p.column = "id";
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 &&
+           seen_has_str(f, "in the other row group"),
+       "the same with the column named");
+    seen_free(f);
+    p.row_group = 1;
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 &&
+           seen_has_str(f, "here") && !seen_has_str(f, "in the other row group"),
+       "but the row group that has one answers for itself");
+    seen_free(f);
+    p.row_group = 2;
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == SEEN_EFORMAT,
+       "and the other has none: %s", seen_reason());
+    parquet_of(&b, (const char *const *const[]){id, id}, (uint64_t[]){4, 0},
+               (uint64_t[]){10, 0}, 2);
+    p = (seen_params){0};
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 &&
+           !seen_has_str(f, "nowhere"),
+       "a row group without rows needs no filter");
+    seen_free(f);
+    parquet_of(&b, (const char *const *const[]){nested, dotted}, (uint64_t[]){4, 4},
+               (uint64_t[]){0, 0}, 2);
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, NULL, 0, &f) == SEEN_EINVAL &&
+           strstr(seen_reason(), "a.b, a\\.b"),
+       "a.b inside a and a column called a.b are two: %s", seen_reason());
+    p.column = "a\\.b";
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0, "each can be named");
+    seen_free(f);
+}
+
 /* Parquet's withdrawn form, made here word by word as its description has it. */
 static void withdrawn(void)
 {
@@ -525,6 +647,7 @@ int main(void)
     in_place();
     growth();
     parquet_groups();
+    parquet_without_filters();
     withdrawn();
     types();
     modulo();
