@@ -19,6 +19,17 @@ int sn_cannot_open(const char *path)
     return SEEN_EIO;
 }
 
+static int not_a_file(const char *path, mode_t mode)
+{
+    const char *what = S_ISFIFO(mode)   ? "a pipe"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a device";
+    return sn_fail(SEEN_EFORMAT,
+                   "%s is %s: a filter is mapped, so it must be a file (write it to one "
+                   "first)",
+                   path, what);
+}
+
 /* Some file systems know no locks: there everybody is trusted. */
 static bool somebody_else_writes(int fd, enum sn_writing how)
 {
@@ -37,7 +48,8 @@ int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, in
 {
     struct stat st;
     bool write = how != SN_READS;
-    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    /* (O_NONBLOCK: a pipe without a writer would wait for one.) */
+    int fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return sn_cannot_open(path);
     if (somebody_else_writes(fd, how)) {
@@ -49,8 +61,12 @@ int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, in
     int e = 0;
     if (fstat(fd, &st) < 0)
         e = errno;
-    else if (!S_ISREG(st.st_mode))
-        e = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    else if (S_ISDIR(st.st_mode))
+        e = EISDIR;
+    else if (!S_ISREG(st.st_mode)) {
+        close(fd);
+        return not_a_file(path, st.st_mode);
+    }
     else if (st.st_size)
         m = mmap(NULL, (size_t)st.st_size, PROT_READ | (write ? PROT_WRITE : 0),
                  MAP_SHARED, fd, 0);

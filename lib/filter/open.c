@@ -113,6 +113,10 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
             REFUSE("flags say atomic, which %s is not", f->layer[i].kind->name);
     if (taken != len || sn_header_len(f) != sn_le64(p + SN_AT_HEADER_LEN))
         REFUSE("the bodies do not fill the file");
+    for (const sn_layer *l = f->layer; l < f->layer + layers; l++)
+        if (!sn_all_zero(l->body + l->len, sn_page_up(l->len) - l->len))
+            return sn_fail(SEEN_EDAMAGED, "the padding after layer %d is not zero",
+                           (int)(l - f->layer) + 1);
     f->flags |= sn_le32(p + SN_AT_FLAGS);
     sn_hasher_init(&f->hasher, sn_le32(p + SN_AT_HASH), sn_le64(p + SN_AT_SEED),
                    sn_le64(p + SN_AT_SEED_HIGH));
@@ -262,7 +266,7 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
         return rc;
     rc = sn_map(path, write, &p, &len, &lock, &modified);
     if (rc < 0)
-        return errno == EINVAL ? sn_fail(SEEN_EFORMAT, "%s: not a file", path) : rc;
+        return rc;
     seen_filter *f;
     rc = open_at(p, len, a ? a : &system, &f);
     if (rc < 0) {

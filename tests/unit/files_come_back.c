@@ -158,6 +158,26 @@ static void damage(void)
     for (size_t cut = 0; cut < len; cut += cut < 300 ? 1 : 4001)
         taken += seen_open_bytes(bad, cut, 0, NULL, &g) == 0;
     ok(taken == 0, "no truncated file is taken: %s", seen_reason());
+    /* A layer that does not fill its last page: every byte after it counts. */
+    seen_filter *odd = filled(SEEN_CLASSIC, 100, 100);
+    seen_save(odd, path);
+    seen_free(odd);
+    fd = open(path, O_RDWR);
+    fstat(fd, &st);
+    uint64_t record = 0, flips = 0;
+    if (pread(fd, bad, (size_t)st.st_size, 0) == st.st_size)
+        record = sn_le64(bad + SN_PREAMBLE + SN_IN_OFFSET) +
+                 sn_le64(bad + SN_PREAMBLE + SN_IN_LEN);
+    for (uint64_t at = record; record && at < (uint64_t)st.st_size; at += 401, flips++) {
+        bad[at] ^= 0x10;
+        int rc = seen_open_bytes(bad, (size_t)st.st_size, 0, NULL, &g);
+        taken += rc != SEEN_EDAMAGED;
+        bad[at] ^= 0x10;
+    }
+    close(fd);
+    ok(flips >= 5 && taken == 0, "bytes flipped in the padding are found: %s",
+       seen_reason());
+    memcpy(bad, good, len);
     bad[len - 5000] ^= 1;
     fd = open(path, O_WRONLY);
     ok(pwrite(fd, bad, len, 0) == (ssize_t)len, "one bit of a body is flipped");
@@ -324,6 +344,17 @@ static void troubles(void)
            g == NULL,
        "a missing file: %s", seen_reason());
     ok(seen_open(dir, SEEN_READ, &g) == SEEN_EIO, "a folder: %s", seen_reason());
+    char fifo[300];
+    snprintf(fifo, sizeof fifo, "%s/fifo", dir);
+    mkfifo(fifo, 0600);
+    static const unsigned modes[] = {SEEN_READ, SEEN_WRITE, SEEN_LOAD, SEEN_SHARED};
+    unsigned refused = 0;
+    for (int m = 0; m < 4; m++)
+        refused += seen_open(fifo, modes[m], &g) == SEEN_EFORMAT;
+    refused += seen_open_foreign(fifo, NULL, NULL, SEEN_READ, &g) == SEEN_EFORMAT;
+    ok(refused == 5 && strstr(seen_reason(), "is a pipe"),
+       "a pipe nobody writes to is refused at once: %s", seen_reason());
+    unlink(fifo);
     ok(seen_open("/dev/null", SEEN_READ, &g) == SEEN_EFORMAT, "a device: %s",
        seen_reason());
     int fd = open(old, O_CREAT | O_WRONLY | O_TRUNC, 0640);
