@@ -126,8 +126,9 @@ static void change_lines(job *j)
                       .nfiles = j->nfiles,
                       .keys = j->keys,
                       .hash = j->f->hashes && !j->removes,
-                      .seed = j->f->hashes ? seen_seed(j->f->filter) : 0,
                       .threads = j->threads};
+    if (spec.hash)
+        seen_get_hasher(j->f->filter, &spec.hasher);
     feed *in = feed_open(&spec);
     kit_progress_start(j->quiet);
     for (batch *b; (b = feed_next(in)); feed_done(in, b)) {

@@ -145,15 +145,16 @@ static seen_filter *build(job *j)
     j->spec.threads = j->threads;
     j->spec.progress = show;
     j->spec.ctx = j;
-    if (!j->spec.seed)
-        j->spec.seed = kit_new_seed();
+    seen_hasher hasher = kit_new_hasher(j->spec.seed);
+    j->spec.seed = 0;
+    j->spec.hasher = &hasher;
     if (seen_builder_new(&j->spec, &b) < 0)
         kit_die("%s", seen_reason());
     feed_spec in = {.files = j->files,
                     .nfiles = j->nfiles,
                     .keys = j->keys,
                     .hash = true,
-                    .seed = j->spec.seed,
+                    .hasher = hasher,
                     .threads = j->threads};
     j->input = feed_open(&in);
     kit_progress_start_silent(j->quiet);

@@ -1,7 +1,7 @@
 /* cmd_count.c - `seen count`: counts distinct values, in all or in each group. What
  * sketches answer is in count_sketch.h.
  *
- * One filter serves all groups: the hash of a value is seeded with the hash of its
+ * One filter serves all groups: what is added is a hash of the value and of its
  * group, so the same visitor on two days is two keys. A group costs only its name. */
 #include "commands.h"
 #include "count_sketch.h"
@@ -114,7 +114,8 @@ typedef struct job {
     bool quantiles;
     const char *quantile_list; /* NULL: the usual ones */
 
-    uint64_t seed, lines;
+    seen_hasher hasher;
+    uint64_t lines;
     seen_filter *filter;
     groups groups;
 } job;
@@ -245,9 +246,10 @@ static void hash_by_group(job *j, by_group *g, const batch *b)
         seen_key name = keyspec_key(&g->name, &g->words, b->line[i], &missing);
         if (j->width && name.len > j->width)
             name.len = j->width;
-        uint64_t h = seen_hash_seeded(j->seed, name.data, name.len);
-        g->group[i] = (uint32_t)(find_group(&j->groups, h, name) - j->groups.all);
-        g->hash[i] = seen_hash_seeded(h, b->key[i].data, b->key[i].len);
+        uint64_t both[2] = {seen_hasher_hash(&j->hasher, name.data, name.len),
+                            seen_hasher_hash(&j->hasher, b->key[i].data, b->key[i].len)};
+        g->group[i] = (uint32_t)(find_group(&j->groups, both[0], name) - j->groups.all);
+        g->hash[i] = seen_hasher_hash(&j->hasher, both, sizeof both);
     }
 }
 
@@ -257,7 +259,7 @@ static feed_spec input_of(const job *j)
                        .nfiles = j->nfiles,
                        .keys = j->keys,
                        .hash = !j->by && !j->quantiles,
-                       .seed = j->seed,
+                       .hasher = j->hasher,
                        .threads = j->threads};
 }
 
@@ -308,7 +310,7 @@ static void count_lines(job *j)
 
 static int count_main(const kit_command *self, int argc, char **argv)
 {
-    job j = {.keys = KEYSPEC_INIT, .seed = kit_new_seed()};
+    job j = {.keys = KEYSPEC_INIT, .hasher = kit_new_hasher(0)};
     parse(&j, self, argc, argv);
     if (j.top || j.quantiles || j.size.memory) {
         sketch_job s = {.input = input_of(&j),
@@ -317,13 +319,15 @@ static int count_main(const kit_command *self, int argc, char **argv)
                         .memory = j.size.memory,
                         .json = j.json,
                         .quiet = j.quiet};
+        s.seed = kit_new_seed();
+        seen_hasher_init(&s.input.hasher, SEEN_HASH_XXH3, s.seed, 0);
         (j.top ? count_top : j.quantiles ? count_quantiles : count_within_memory)(&s);
         return 0;
     }
     seen_spec spec = {.kind = j.size.error > 0 ? SEEN_AUTO : SEEN_SET,
                       .keys = j.size.keys,
                       .error = j.size.error,
-                      .seed = j.seed};
+                      .hasher = &j.hasher};
     j.filter = sizing_make(&spec);
     count_lines(&j);
     report(&j);

@@ -413,7 +413,7 @@ static seen_filter *new_filter(settings *s, uint64_t guess)
 {
     const dedup_rules *r = &s->run.rules;
     bool whole = r->exact || r->by == BY_PARAGRAPH;
-    seen_spec spec = {.seed = r->seed, .keys = s->size.keys ? s->size.keys : guess};
+    seen_spec spec = {.hash = SEEN_HASH_XXH3, .seed = r->seed, .keys = s->size.keys ? s->size.keys : guess};
     if (s->size.memory) {
         seen_size best = {.keys = spec.keys ? spec.keys : s->size.memory,
                           .bytes = s->size.memory};
@@ -422,7 +422,7 @@ static seen_filter *new_filter(settings *s, uint64_t guess)
         spec = (seen_spec){.kind = best.kind == SEEN_SET ? SEEN_BLOCKED : best.kind,
                            .bits = s->size.memory / 64 * 512,
                            .probes = best.kind == SEEN_SET ? 8 : best.probes,
-                           .seed = r->seed};
+                           .hash = SEEN_HASH_XXH3, .seed = r->seed};
         s->run.judge.expected = s->run.quiet ? 0 : best.keys;
     } else if (s->size.error > 0 || !whole) {
         spec.error = s->size.error > 0 ? s->size.error : 0.01;
@@ -450,7 +450,8 @@ static seen_filter *read_against(settings *s)
             return f;
         }
         if (!f) {
-            seen_spec spec = {.kind = SEEN_SET, .seed = s->run.rules.seed};
+            seen_spec spec = {.kind = SEEN_SET, .hash = SEEN_HASH_XXH3,
+                              .seed = s->run.rules.seed};
             if (seen_new(&spec, &f) < 0)
                 kit_die("%s", seen_reason());
         }

@@ -98,8 +98,9 @@ static void ask_lines(job *j)
                       .nfiles = j->nfiles,
                       .keys = j->keys,
                       .hash = j->f->hashes,
-                      .seed = j->f->hashes ? seen_seed(j->f->filter) : 0,
                       .threads = j->threads};
+    if (spec.hash)
+        seen_get_hasher(j->f->filter, &spec.hasher);
     feed *in = feed_open(&spec);
     for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
         named_has(j->f, b->key, b->hash, b->n, b->dup);

@@ -5,7 +5,8 @@
 #include "uniq/feed.h"
 
 typedef struct sketch_job {
-    feed_spec input; /* .seed is also the sketch's */
+    feed_spec input; /* hashes as the sketch does: XXH3 with SEED */
+    uint64_t seed;
     uint64_t top;    /* --top: how many */
     const char *quantiles; /* --quantiles: a list, or NULL for the usual ones */
     uint64_t memory;       /* -m; 0: not given */

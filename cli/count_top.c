@@ -93,7 +93,7 @@ static void print_text(seen_top *t, const seen_top_item *x, size_t n, size_t sur
 
 void count_top(const sketch_job *j)
 {
-    seen_top_spec spec = {.counters = counters_for(j), .seed = j->input.seed};
+    seen_top_spec spec = {.counters = counters_for(j), .seed = j->seed};
     seen_top *t;
     if (seen_top_new(&spec, &t) < 0)
         kit_die("%s", seen_reason());

@@ -20,7 +20,7 @@ void count_within_memory(const sketch_job *j)
     unsigned precision = LEAST;
     while (precision < MOST && (uint64_t)2 << precision <= j->memory)
         precision++;
-    if (seen_distinct_new(precision, j->input.seed, NULL, &d) < 0)
+    if (seen_distinct_new(precision, j->seed, NULL, &d) < 0)
         kit_die("%s", seen_reason());
     uint64_t lines = count_batches(j, take, d);
     uint64_t n = (uint64_t)(seen_distinct_count(d) + 0.5);

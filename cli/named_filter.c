@@ -45,18 +45,12 @@ bool wait_option(const kit_parse *p, int key)
  * NAME is none's. */
 typedef int opener(const char *name, unsigned how, named_filter *s);
 
-/* A filter that came from Parquet hashes as Parquet does, whatever its seed. */
-static bool takes_hashes(const seen_filter *f)
-{
-    return seen_hash(f, "x", 1) == seen_hash_seeded(seen_seed(f), "x", 1);
-}
-
 static int open_native(const char *name, unsigned how, named_filter *s)
 {
     if (format_is_chosen())
         return SEEN_EFORMAT;
     int rc = seen_open(name, how == NAMED_ASK ? SEEN_READ : SEEN_LOAD, &s->filter);
-    s->hashes = rc == 0 && takes_hashes(s->filter);
+    s->hashes = rc == 0;
     return rc;
 }
 
@@ -111,7 +105,7 @@ static int open_pipe(const char *name, unsigned how, named_filter *s)
     }
     if (rc < 0)
         named_die(in ? "standard input" : name, rc);
-    s->hashes = !seen_format_of(s->filter) && takes_hashes(s->filter);
+    s->hashes = !seen_format_of(s->filter);
     return rc;
 }
 

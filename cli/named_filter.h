@@ -36,7 +36,7 @@ struct named_filter {
     seen_filter *filter;  /* NULL if ops do the work */
     const named_ops *ops; /* NULL: the library does */
     void *ctx;            /* of ops */
-    bool hashes;          /* takes seen_add_hashes with FILTER's seed */
+    bool hashes;          /* takes hashes of FILTER's hasher */
     int lock;             /* descriptor that holds the lock; -1 */
     bool gzip;            /* another system's filter, compressed as a whole */
     void *piped;          /* the bytes of a filter that came through a pipe */

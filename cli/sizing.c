@@ -32,8 +32,11 @@ seen_filter *sizing_make(const seen_spec *spec)
 {
     seen_spec fresh = *spec;
     seen_filter *f;
-    if (!fresh.seed)
-        fresh.seed = kit_new_seed();
+    if (!fresh.seed && !fresh.hasher) {
+        kit_secret s = kit_new_secret();
+        fresh.seed = s.low;
+        fresh.seed_high = s.high;
+    }
     if (seen_new(&fresh, &f) < 0)
         kit_die("%s", seen_reason());
     return f;

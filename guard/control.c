@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAGIC "seengrd2"
+#define MAGIC "seengrd3"
 _Static_assert(offsetof(control, slot) == 8192, "slots start on the third page");
 
 /* Locks byte BYTE of FD for this open file: released by death, and by close where the
@@ -92,7 +92,8 @@ static void adopt(control *c, uint64_t tag)
     read_boot(boot);
     if (memcmp(c->magic, MAGIC, 8) != 0) {
         memset(c, 0, sizeof *c);
-        c->seed = seen_random_seed();
+        for (int i = 0; i < 2; i++)
+            c->seed[i] = seen_random_seed();
         c->epoch = seen_random_seed(); /* none that an earlier file has used */
         c->why = OPEN_LOADING;
         c->tag = tag;

@@ -78,7 +78,7 @@ static int ask_cache(seen_guard *g, const question *q, seen_guard_bytes *value)
         char *name = cache_key(epoch, q->key, q->len, &name_len);
         if (!name)
             return ASK_PAST;
-        uint64_t token = ++g->control->tokens ^ g->control->seed;
+        uint64_t token = ++g->control->tokens ^ g->control->seed[0];
         int rc = cache->get(cache->ctx, name, name_len, token, g->config.lease_ms,
                             value, &server);
         if (rc >= 0 && (g->control->server != server || g->control->epoch != epoch)) {
@@ -115,7 +115,7 @@ static int ask_cache(seen_guard *g, const question *q, seen_guard_bytes *value)
 
 static int ask(seen_guard *g, question *q, bool filter_too, seen_guard_bytes *value)
 {
-    q->hash = seen_hash_seeded(g->control->seed, q->key, q->len);
+    q->hash = seen_hasher_hash(&g->filters.hasher, q->key, q->len);
     if (filter_too) {
         enum filter_answer a =
             sn_local_is_ours(g) ? sn_mapped_ask(&g->filters, q->hash) : FILTER_OPEN;

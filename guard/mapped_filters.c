@@ -38,7 +38,7 @@ static int map_file(const mapped_filters *m, uint32_t number, seen_filter **out)
     int rc = map_descriptor(fd, out);
     close(fd);
     if (rc == 0 &&
-        seen_hash(*out, "", 0) != seen_hash_seeded(m->control->seed, "", 0)) {
+        seen_hash(*out, "", 0) != seen_hasher_hash(&m->hasher, "", 0)) {
         seen_free(*out);
         *out = NULL;
         rc = SEEN_EMISMATCH;
@@ -118,6 +118,7 @@ void sn_mapped_open(mapped_filters *m, control *c, const char *path)
 {
     memset(m, 0, sizeof *m);
     m->control = c;
+    seen_hasher_init(&m->hasher, SEEN_HASH_KEYED, c->seed[0], c->seed[1]);
     m->path = path;
     lock_init(&m->lock);
     m->fork = (fork_watch){m, fork_lock, fork_unlock, fork_child};

@@ -55,7 +55,7 @@ int sn_local_begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
     for (; w->n < n && rc == 0; w->n++) {
         struct write_key *k = w->at + w->n;
         const seen_key *from = keys + w->n;
-        uint64_t hash = seen_hash_seeded(g->control->seed, from->data, from->len);
+        uint64_t hash = seen_hasher_hash(&g->filters.hasher, from->data, from->len);
         k->len = from->len;
         k->key = malloc(from->len + 1);
         if (!k->key) {

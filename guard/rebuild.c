@@ -24,7 +24,7 @@ static int make_filter(seen_guard *g, uint32_t number, uint64_t keys, seen_filte
     seen_spec spec = {.kind = size.kind,
                       .bits = size.bits,
                       .probes = size.probes,
-                      .seed = g->control->seed,
+                      .hasher = &g->filters.hasher,
                       .flags = SEEN_ATOMIC};
     if (rc == 0)
         rc = seen_new(&spec, &f);
@@ -53,7 +53,7 @@ static void add_waiting(building *b)
 static int add_scanned(void *arg, const void *key, size_t len)
 {
     building *b = arg;
-    b->hash[b->waiting++] = seen_hash_seeded(b->g->control->seed, key, len);
+    b->hash[b->waiting++] = seen_hasher_hash(&b->g->filters.hasher, key, len);
     if (++b->keys > b->room)
         return SCAN_TOO_SMALL;
     if (b->waiting == BATCH) {

@@ -14,15 +14,16 @@ void against_check_list(const uniq *u, const char *name, const kit_block *b)
                 name, seen_reason());
 }
 
-static named_filter *open_list(const uniq *u, const char *name, uint64_t seed)
+/* HASHER is that of the run, so that one hash serves both; NULL: the list has its own. */
+static named_filter *open_list(const uniq *u, const char *name, const seen_hasher *hasher)
 {
     char *const files[] = {(char *)name};
     feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};
-    seen_spec set = {.kind = SEEN_SET, .seed = seed};
+    seen_spec set = {.kind = SEEN_SET, .hasher = hasher};
     named_filter *s = kit_alloc(sizeof *s);
     *s = (named_filter){
         .name = name, .filter = sizing_make(&set), .hashes = true, .lock = -1};
-    spec.seed = seen_seed(s->filter);
+    seen_get_hasher(s->filter, &spec.hasher);
     feed *f = feed_open(&spec);
     uint64_t lines = 0, missing = 0;
     for (batch *b; (b = feed_next(f)); feed_done(f, b)) {
@@ -41,15 +42,17 @@ static named_filter *open_list(const uniq *u, const char *name, uint64_t seed)
 
 void against_open(uniq *u)
 {
-    uint64_t seed = u->seen->hashes ? seen_seed(u->seen->filter) : 0;
+    seen_hasher own, its;
+    bool hashed = u->seen->hashes && seen_get_hasher(u->seen->filter, &own) == 0;
     u->against = kit_alloc(u->nagainst * sizeof *u->against);
     for (size_t i = 0; i < u->nagainst; i++) {
         bool piped = !strcmp(u->against_name[i], "-");
         named_filter *s = piped ? NULL : named_open_if_filter(u->against_name[i]);
         if (!s)
-            s = open_list(u, u->against_name[i], seed);
-        /* The hashes of the run serve a filter of the same seed only. */
-        s->hashes = s->hashes && u->seen->hashes && seen_seed(s->filter) == seed;
+            s = open_list(u, u->against_name[i], hashed ? &own : NULL);
+        /* The hashes of the run serve a filter that hashes alike only. */
+        s->hashes = s->hashes && hashed && seen_get_hasher(s->filter, &its) == 0 &&
+                    !memcmp(&own, &its, sizeof own);
         u->against[i] = s;
     }
 }

@@ -38,7 +38,7 @@ enum { TAG_BITS = 20, AHEAD = 64 };
 typedef struct exact {
     uniq *u;
     corpus in;
-    uint64_t seed;
+    seen_hasher hasher;
     seen_filter *first, *again;  /* lines; lines that perhaps have repeats */
     uint64_t *slot, slots, used; /* (offset + 1) << TAG_BITS | tag of the hash */
     arena words;
@@ -116,7 +116,7 @@ static void double_table(exact *x)
     for (uint64_t i = 0; i < slots; i++) {
         if (!old[i])
             continue;
-        uint64_t h = feed_hash(x->seed, key_at(x, (old[i] >> TAG_BITS) - 1));
+        uint64_t h = feed_hash(&x->hasher, key_at(x, (old[i] >> TAG_BITS) - 1));
         uint64_t at = home_of(h, x->slots);
         while (x->slot[at])
             at = at + 1 == x->slots ? 0 : at + 1;
@@ -179,7 +179,7 @@ static void deferred_note(void *ctx, uint64_t line)
 static void deferred_differs(void *ctx, uint64_t line, uint64_t offset, seen_key key)
 {
     exact *x = ctx;
-    if (look_up(x, feed_hash(x->seed, key), key, offset))
+    if (look_up(x, feed_hash(&x->hasher, key), key, offset))
         deferred_note(x, line);
 }
 
@@ -200,7 +200,7 @@ static feed *open_feed(exact *x, bool again, bool hash)
                       .nfiles = x->in.n,
                       .keys = x->u->keys,
                       .hash = hash,
-                      .seed = x->seed,
+                      .hasher = x->hasher,
                       .threads = x->u->threads,
                       .raw = again,
                       .most = x->in.most};
@@ -236,21 +236,21 @@ static void first_pass(exact *x)
         corpus_take(&x->in, &b->block);
         if (!x->first) {
             seen_spec spec = {
-                .keys = guess_lines(x, f, b), .error = 0.05, .seed = x->seed};
+                .keys = guess_lines(x, f, b), .error = 0.05, .hasher = &x->hasher};
             uint64_t memory = x->u->size.memory;
             if (memory && spec.keys > memory / 4) /* 8 bits each would be too many */
                 spec = (seen_spec){.kind = SEEN_BLOCKED,
                                    .bits = memory / 4 * 8,
                                    .probes = 4,
-                                   .seed = x->seed};
+                                   .hasher = &x->hasher};
             x->first = sizing_make(&spec);
             seen_spec few = {
-                .keys = spec.keys / 4 + 1000, .error = 0.01, .seed = x->seed};
+                .keys = spec.keys / 4 + 1000, .error = 0.01, .hasher = &x->hasher};
             if (spec.bits)
                 few = (seen_spec){.kind = SEEN_BLOCKED,
                                   .bits = memory / 4 * 8,
                                   .probes = 5,
-                                  .seed = x->seed};
+                                  .hasher = &x->hasher};
             x->again = sizing_make(&few);
         }
         if (seen_add_hashes(x->first, b->hash, b->n, b->dup, NULL) < 0)
@@ -391,7 +391,7 @@ static void map_notes(exact *x)
 
 void uniq_exact(uniq *u)
 {
-    exact x = {.u = u, .seed = kit_new_seed()};
+    exact x = {.u = u, .hasher = kit_new_hasher(0)};
     u->kind = "exact";
     corpus_open(&x.in, u);
     kit_progress_start(u->quiet);

@@ -76,13 +76,20 @@ static void make_room(feed *f, slot *s, size_t n)
         s->hashes = kit_grow(s->hashes, n, sizeof *s->hashes);
 }
 
-uint64_t feed_hash(uint64_t seed, seen_key key)
+static void hash_keys(const seen_hasher *h, const seen_key *keys, size_t n, uint64_t *out)
 {
-    uint64_t h = seen_hash_seeded(seed, key.data, key.len);
+    seen_hasher_many(h, keys, n, out);
 #ifdef SEEN_WEAK_HASH /* for a test of what must be right whatever the hash does */
-    h &= ~(~(uint64_t)0 >> SEEN_WEAK_HASH);
+    for (size_t i = 0; i < n; i++)
+        out[i] &= ~(~(uint64_t)0 >> SEEN_WEAK_HASH);
 #endif
-    return h;
+}
+
+uint64_t feed_hash(const seen_hasher *h, seen_key key)
+{
+    uint64_t hash;
+    hash_keys(h, &key, 1, &hash);
+    return hash;
 }
 
 /* Cuts the block of S into lines, keys and hashes. */
@@ -110,8 +117,7 @@ static void prepare(feed *f, slot *s)
     }
     if (f->spec.hash) {
         b->hash = s->hashes;
-        for (size_t i = 0; i < b->n; i++)
-            b->hash[i] = feed_hash(f->spec.seed, b->key[i]);
+        hash_keys(&f->spec.hasher, b->key, b->n, b->hash);
     }
     s->prepared = true;
 }

@@ -26,8 +26,8 @@ typedef struct feed_spec {
     keyspec keys;
     bool raw;             /* do not unpack; */
     const uint64_t *most; /* and of file i read only the first most[i] bytes; or NULL */
-    bool hash;            /* with SEED */
-    uint64_t seed;
+    bool hash;            /* with HASHER */
+    seen_hasher hasher;
     unsigned threads; /* 0 and 1: none besides the caller */
     bool steps;       /* for feed_run, not feed_next */
 
@@ -68,7 +68,7 @@ typedef struct feed_steps {
 void feed_run(feed *f, const feed_steps *steps, void *ctx);
 
 /* The hash of a key as batches have it. */
-uint64_t feed_hash(uint64_t seed, seen_key key);
+uint64_t feed_hash(const seen_hasher *h, seen_key key);
 
 const kit_lines *feed_lines(const feed *f);
 

@@ -248,8 +248,10 @@ void uniq_one_pass(uniq *u)
                       .steps = true,
                       .own_size = sizeof(work),
                       .own_free = free_work};
-    if (spec.hash)
-        spec.seed = u->shards ? shards_seed(u->shards) : seen_seed(u->seen->filter);
+    if (u->shards)
+        spec.hasher = *shards_hasher(u->shards);
+    else if (spec.hash)
+        seen_get_hasher(u->seen->filter, &spec.hasher);
     pass w = {.u = u, .f = feed_open(&spec)};
     kit_progress_start(u->quiet);
     feed_run(w.f, u->shards ? &shard_steps : &steps, &w);

@@ -4,6 +4,7 @@
  * While one shard doubles, the threads at the others go on. */
 #include "shards.h"
 #include "say.h"
+#include "seed.h"
 #include "sizing.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 enum { FIRST_KEYS = 1023 * 7 };
 
 struct shards {
-    uint64_t seed;
+    seen_hasher hasher;
     seen_filter *set[SHARDS];
     _Atomic uint64_t bytes;
 };
@@ -24,12 +25,12 @@ shards *shards_new(uint64_t keys)
 {
     shards *s = kit_alloc(sizeof *s);
     double mean = (double)keys / SHARDS;
-    seen_spec spec = {.kind = SEEN_SET, .keys = FIRST_KEYS};
+    s->hasher = kit_new_hasher(0);
+    seen_spec spec = {.kind = SEEN_SET, .keys = FIRST_KEYS, .hasher = &s->hasher};
     if (keys) /* and six sigma, as no shard gets exactly its share */
         spec.keys = (uint64_t)(mean + 6 * sqrt(mean)) + 1;
     for (unsigned i = 0; i < SHARDS; i++) {
         s->set[i] = sizing_make(&spec);
-        spec.seed = s->seed = seen_seed(s->set[i]);
         s->bytes += seen_bytes(s->set[i]);
     }
     return s;
@@ -42,9 +43,9 @@ void shards_free(shards *s)
     free(s);
 }
 
-uint64_t shards_seed(const shards *s)
+const seen_hasher *shards_hasher(const shards *s)
 {
-    return s->seed;
+    return &s->hasher;
 }
 
 void shards_sort(shard_order *o, const batch *b)

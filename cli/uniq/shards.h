@@ -15,7 +15,7 @@ typedef struct shards shards;
 /* For KEYS keys, 0 if unknown; it grows. Ends the program if it fails. */
 shards *shards_new(uint64_t keys);
 void shards_free(shards *s);
-uint64_t shards_seed(const shards *s);
+const seen_hasher *shards_hasher(const shards *s);
 
 /* The hashes of a batch by shard, and the line that each belongs to. */
 typedef struct shard_order {

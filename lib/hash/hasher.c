@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 /* What a filter uses that was not told. */
-#define USUAL SEEN_HASH_XXH3
+#define USUAL SEEN_HASH_KEYED
 
 int sn_hasher_init(sn_hasher *h, uint32_t id, uint64_t seed, uint64_t seed_high)
 {

@@ -42,6 +42,7 @@ static int append(void *ctx, const void *p, size_t len)
 static uint8_t *build_ribbon(const uint64_t *hashes, size_t n, double bits, size_t *len)
 {
     seen_build_spec spec = {.memory = (uint64_t)((double)n * bits / 8),
+                            .hash = SEEN_HASH_XXH3,
                             .seed = KEY_SEED,
                             .keys = n,
                             .threads = 1};

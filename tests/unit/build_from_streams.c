@@ -191,11 +191,13 @@ static void repeated(void)
     int rc = 0;
     for (int kind = 0; kind < 3; kind++) {
         static uint64_t same[1000];
+        seen_hasher nine;
+        seen_hasher_init(&nine, SEEN_HASH_DEFAULT, 9, 0);
         seen_build_spec spec = {
             .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000};
         seen_builder_new(&spec, &b);
         for (int i = 0; i < 1000; i++)
-            same[i] = seen_hash_seeded(9, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
+            same[i] = seen_hasher_hash(&nine, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
         for (int i = 0; rc == 0 && kind == 1 && i < 6000; i++)
             rc = seen_builder_add_hashes(b, same, 1000);
         for (int i = 0; rc == 0 && i < (kind == 2 ? 6 : 1); i++)

@@ -61,9 +61,11 @@ static void batches(seen_kind kind)
     for (int i = 0; i < 100; i++)
         all &= found[i];
     ok(all, "%s: every key of a batch is found", seen_kind_name(kind));
+    seen_hasher hasher;
     uint64_t h = seen_hash(f, "twin", 4);
     ok(seen_has_hash(f, h) && seen_add_hash(f, h) == SEEN_DUP &&
-           h == seen_hash_seeded(0, "twin", 4),
+           seen_get_hasher(f, &hasher) == 0 &&
+           h == seen_hasher_hash(&hasher, "twin", 4),
        "%s: hashes are as good as keys", seen_kind_name(kind));
     seen_free(f);
 }
@@ -146,9 +148,9 @@ static void fixed(void)
     uint64_t h[10];
     bool dup[10];
     for (int j = 0; j < 10; j++)
-        h[j] = seen_hash_seeded(0, j == 4 ? "x" : "y", 1);
+        h[j] = seen_hash(f, j == 4 ? "x" : "y", 1);
     uint64_t le = 7;
-    h[0] = h[1] = h[2] = h[3] = seen_hash_seeded(0, &le, 8);
+    h[0] = h[1] = h[2] = h[3] = seen_hash(f, &le, 8);
     size_t taken = 99;
     ok(seen_add_hashes(f, h, 10, dup, &taken) == SEEN_EFULL && taken == 4 && dup[3],
        "a batch stops where it is full, with a code and a count");

@@ -13,8 +13,12 @@ static char path[] = "/tmp/seen-shared.XXXXXX";
 static void make(unsigned flags)
 {
     seen_filter *f;
-    seen_spec spec = {
-        .kind = SEEN_BLOCKED, .keys = PROCESSES * EACH, .error = 0.001, .flags = flags};
+    /* A process that opens late starts from an estimate of the keys that are in, so there
+     * must be more room than for all keys. */
+    seen_spec spec = {.kind = SEEN_BLOCKED,
+                      .keys = 2 * PROCESSES * EACH,
+                      .error = 0.001,
+                      .flags = flags};
     if (seen_new(&spec, &f) < 0 || seen_save(f, path) < 0)
         exit(2);
     seen_free(f);
