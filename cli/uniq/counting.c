@@ -25,7 +25,8 @@ typedef struct counted {
 typedef struct counting {
     uniq *u;
     corpus in;
-    uint64_t seed;
+    uint64_t seed;      /* of the sketch */
+    seen_hasher hasher; /* of the lines */
     counted *line; /* in the order of first occurrences */
     size_t n, room;
     uint64_t *slot; /* number + 1 of a line, 0 if empty */
@@ -97,7 +98,7 @@ static feed *open_feed(const counting *c, bool again)
                       .nfiles = c->in.n,
                       .keys = c->u->keys,
                       .hash = true,
-                      .seed = c->seed,
+                      .hasher = c->hasher,
                       .threads = c->u->threads,
                       .raw = again,
                       .most = c->in.most};
@@ -184,7 +185,7 @@ static void print_estimated(counting *c)
     seen_spec spec = {.kind = SEEN_BLOCKED,
                       .bits = u->size.memory / 2 / 64 * 64 * 8,
                       .probes = 4,
-                      .seed = c->seed};
+                      .hasher = &c->hasher};
     seen_filter *seen = sizing_make(&spec);
     feed *f = open_feed(c, true);
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
@@ -216,7 +217,7 @@ static void print_estimated(counting *c)
 
 void uniq_count(uniq *u)
 {
-    counting c = {.u = u, .seed = kit_new_seed()};
+    counting c = {.u = u, .seed = kit_new_seed(), .hasher = kit_new_hasher(0)};
     corpus_open(&c.in, u);
     kit_progress_start(u->quiet);
     read_all(&c);
