@@ -77,6 +77,28 @@ for layout in ("fast", "compat"):
     for it, data in cmds:
         cf.loadchunk("captest3", it, data)
     same(cf.count("captest3", "foo"), 2, "cf scandump and loadchunk")
+
+    cms, topk = r.cms(), r.topk()
+    ok(cms.initbydim("dim", 1000, 5) and cms.initbyprob("prob", 0.01, 0.01), "cms init")
+    same(cms.incrby("dim", ["foo", "bar"], [5, 15]), [5, 15], "cms incrby")
+    same(cms.query("dim", "foo", "bar", "none"), [5, 15, 0], "cms query")
+    ok(cms.initbydim("sum", 1000, 5) and cms.merge("sum", 2, ["dim", "dim"], [1, 2]), "cms merge")
+    same(cms.query("sum", "foo"), [15], "and its counts")
+    info = cms.info("dim")
+    same((info.width, info.depth, info.count), (1000, 5, 20), "cms info")
+    ok(topk.reserve("top", 3, 50, 4, 0.9), "topk reserve")
+    same(topk.add("top", "A", "B", "A"), [None, None, None], "topk add")
+    same(topk.incrby("top", ["C"], [7]), [None], "topk incrby")
+    same([int(x) for x in topk.query("top", "A", "Z")], [1, 0], "topk query")
+    same(topk.list("top"), ["C", "A", "B"], "topk list")
+    same(topk.list("top", withcount=True), ["C", 7, "A", 2, "B", 1], "with counts")
+    info = topk.info("top")
+    same((info.k, info.width, info.depth, float(info.decay)), (3, 50, 4, 0.9), "topk info")
+    # Its calls for TDIGEST are those of a preview of RedisBloom 2.4: by name, then.
+    r.execute_command("TDIGEST.CREATE", "digest", "COMPRESSION", 100)
+    r.execute_command("TDIGEST.ADD", "digest", *range(1, 101))
+    same([float(x) for x in r.execute_command("TDIGEST.QUANTILE", "digest", 0, 0.5, 1)],
+         [1.0, 50.5, 100.0], "tdigest")
     pipe = r.pipeline()
     for i in range(100):
         pipe.bf().add("piped", i)
