@@ -116,6 +116,8 @@ c("SET", "mark", "the end of it")
 want = c("DEBUG", "DIGEST")
 
 got = [w for w in stream.until(b"the end of it") if w[0].upper() != b"SET"]
+stream.f.close()
+stream.s.close()  # or the server waits for it at the end
 ok(len(got) > 40, "a replica receives the changes (%d commands)" % len(got))
 same([x for x in map(strange, got) if x], [], "in RedisBloom's own words")
 
