@@ -789,7 +789,9 @@ SEEN_API void seen_top_free(seen_top *t); /* NULL is fine */
 /* Counts N more of KEY. SEEN_EINVAL: KEY is longer than UINT32_MAX; SEEN_ERANGE: the
  * total would exceed 2^63; SEEN_ENOMEM. */
 SEEN_API int seen_top_add(seen_top *t, const void *key, size_t len, uint64_t n);
-/* As seen_top_add of 1, with seen_hash_seeded(seed, KEY, LEN) already computed. */
+/* As seen_top_add of 1, with seen_hash_seeded(seed, KEY, LEN) already computed. Another
+ * good 64-bit hash will do if every add brings it and T is only listed: seen_top_count
+ * and seen_top_read compute their own. */
 SEEN_API int seen_top_add_hash(seen_top *t, const void *key, size_t len, uint64_t hash);
 
 /* Fills OUT with at most N keys, largest count first, equal counts in the order of their
@@ -894,7 +896,8 @@ SEEN_API int seen_distinct_new(unsigned precision, uint64_t seed,
 SEEN_API void seen_distinct_free(seen_distinct *d); /* NULL is fine */
 
 SEEN_API void seen_distinct_add(seen_distinct *d, const void *key, size_t len);
-/* The same for hashes that seen_hash_seeded made with the sketch's seed. */
+/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any other
+ * good 64-bit hash if every add, and every sketch merged with this one, uses it. */
 SEEN_API void seen_distinct_add_hashes(seen_distinct *d, const uint64_t *h, size_t n);
 SEEN_API double seen_distinct_count(const seen_distinct *d);
 /* The standard error of seen_distinct_count, relative: 0.008 is 0.8%. */
