@@ -166,11 +166,12 @@ static bool prepare_change(named_filter *s, unsigned how)
     return true;
 }
 
+/* (An empty file is an empty filter in some formats, which --format names.) */
 static void refuse_empty(const char *name)
 {
     struct stat st;
-    if (!strstr(name, "://") && stat(name, &st) == 0 && S_ISREG(st.st_mode) &&
-        st.st_size == 0)
+    if (!format_is_chosen() && !strstr(name, "://") && stat(name, &st) == 0 &&
+        S_ISREG(st.st_mode) && st.st_size == 0)
         kit_die("%s: empty: no filter was ever saved in it ('seen uniq --state' makes "
                 "one there, or remove it)",
                 name);
