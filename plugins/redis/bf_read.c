@@ -93,7 +93,7 @@ int bf_card(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithLongLong(ctx, (long long)n);
 }
 
-/* ---- telling ----------------------------------------------------------------- */
+/* ---- describing -------------------------------------------------------------- */
 
 /* Keys the filter could hold before it exceeds the memory limit. */
 static uint64_t max_scaled(rm_ctx *ctx, const bloom *b)

@@ -380,18 +380,31 @@ int cf_compact(rm_ctx *ctx, rm_str **argv, int argc)
     return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* ---- telling ----------------------------------------------------------------- */
+/* ---- describing -------------------------------------------------------------- */
+
+/* The facts of the filter that COMMAND key names; false, with the error sent, if there is
+ * none. */
+static bool facts_of(rm_ctx *ctx, rm_str **argv, int argc, cf_facts *f)
+{
+    if (argc != 2) {
+        RM_WrongArity(ctx);
+        return false;
+    }
+    value_key k = cf_open(ctx, argv[1], RM_READ);
+    if (k.state != KEY_FOUND) {
+        value_refuse(ctx, &k, value_state_error(&k));
+        return false;
+    }
+    *f = cf_get_facts(cf_of(&k));
+    value_close(&k);
+    return true;
+}
 
 int cf_info(rm_ctx *ctx, rm_str **argv, int argc)
 {
-    if (argc != 2)
-        return RM_WrongArity(ctx);
-    value_key k = cf_open(ctx, argv[1], RM_READ);
-    cf v = cf_of(&k);
-    if (k.state != KEY_FOUND)
-        return value_refuse(ctx, &k, value_state_error(&k));
-    cf_facts f = cf_get_facts(v);
-    value_close(&k);
+    cf_facts f;
+    if (!facts_of(ctx, argv, argc, &f))
+        return RM_OK;
     const struct {
         const char *name;
         uint64_t value;
@@ -415,14 +428,9 @@ int cf_info(rm_ctx *ctx, rm_str **argv, int argc)
 
 int cf_debug(rm_ctx *ctx, rm_str **argv, int argc)
 {
-    if (argc != 2)
-        return RM_WrongArity(ctx);
-    value_key k = cf_open(ctx, argv[1], RM_READ);
-    cf v = cf_of(&k);
-    if (k.state != KEY_FOUND)
-        return value_refuse(ctx, &k, value_state_error(&k));
-    cf_facts f = cf_get_facts(v);
-    value_close(&k);
+    cf_facts f;
+    if (!facts_of(ctx, argv, argc, &f))
+        return RM_OK;
     char line[256];
     int n =
         snprintf(line, sizeof line,
