@@ -43,7 +43,7 @@ static bool runs_here(void)
 #elif defined(__aarch64__) && defined(__linux__) && defined(__AARCH64EL__)
 #include <arm_neon.h>
 #include <sys/auxv.h>
-#define TARGET __attribute__((target("+aes")))
+#define TARGET __attribute__((target("+crypto")))
 #define HAS_PMULL (1 << 4) /* HWCAP_PMULL */
 typedef uint64x2_t vec;
 
