@@ -16,7 +16,7 @@ enum how {
     SECONDS, /* double, from LEAST to MOST */
     BYTES,   /* uint64_t, up to MOST */
     ERROR,   /* double, a probability */
-    TEXT,    /* const char * */
+    TEXT,    /* const char *; from here to INPUT the value itself is kept */
     PATH,    /* const char *, made absolute: an output */
     LIST,    /* words, may be repeated */
     RESOLVE, /* words, HOST:PORT:ADDRESS */

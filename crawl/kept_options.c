@@ -31,8 +31,10 @@ void kept_options_add(const config *c, const crawl_option *o, const char *v)
     if (o->how == PATH || o->how == INPUT)
         v = absolute_path(v);
     if (c->run != RUN_NEW) {
+        if (o->how != PATH)
+            return;
         const char *before = *(char *const *)((const char *)c + o->at);
-        if (o->how != PATH || (before && !strcmp(before, v)))
+        if (before && !strcmp(before, v))
             return;
         if (before)
             kit_die("--%s %s: this crawl writes to %s; leave the option out, or begin "
@@ -59,7 +61,10 @@ static void read_line(config *c, const char *path, char *line)
     const crawl_option *o = crawl_option_by_name(line);
     if (!o || o->how == RUN || o->how == SEEDS)
         kit_die("%s: '%s' is not an option of this version", path, line);
-    crawl_option_set(c, o, o->arg ? strdup(tab + 1) : NULL);
+    char *value = o->arg ? strdup(tab + 1) : NULL;
+    crawl_option_set(c, o, value);
+    if (o->how < TEXT || o->how > INPUT) /* a number, not the text itself */
+        free(value);
     keep_line(line, tab + 1);
 }
 

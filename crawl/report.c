@@ -81,7 +81,9 @@ static void open_warc(report *r, const uint64_t *size)
 {
     const config *c = r->conf;
     growing *g = &r->file[FILE_WARC];
-    open_growing(g, c->warc ? strdup(warc_path(c, r->warc_number)) : NULL, size);
+    free(r->warc_name);
+    r->warc_name = c->warc ? strdup(warc_path(c, r->warc_number)) : NULL;
+    open_growing(g, r->warc_name, size);
     if (c->warc)
         warc_begin(r->warc, g, g->name);
 }
@@ -116,7 +118,7 @@ const char *warc_path(const config *c, uint64_t n)
     return path;
 }
 
-static const char *cdx_path(const config *c)
+static char *cdx_path(const config *c)
 {
     char *path = kit_alloc(strlen(c->warc) + 8);
     const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
@@ -135,7 +137,8 @@ void report_open(report *r, const config *c, const uint64_t *sizes)
         r->warc = warc_new(c);
     }
     open_warc(r, sizes ? &sizes[FILE_WARC] : NULL);
-    open_growing(&r->file[FILE_CDX], c->warc && !c->redis ? cdx_path(c) : NULL,
+    r->cdx_name = c->warc && strcmp(c->warc, "-") && !c->redis ? cdx_path(c) : NULL;
+    open_growing(&r->file[FILE_CDX], r->cdx_name,
                  sizes ? &sizes[FILE_CDX] : NULL);
     for (int i = 0; i < REPORT_FILES; i++) {
         r->file[i].held = c->redis != NULL;
@@ -349,6 +352,8 @@ void report_confirm(report *r, const uint32_t *refused, size_t n)
 void report_close(report *r)
 {
     free(r->ends.p);
+    free(r->warc_name);
+    free(r->cdx_name);
     for (int i = 0; i < REPORT_FILES; i++) {
         if (r->file[i].fd > 1)
             close(r->file[i].fd);

@@ -37,6 +37,7 @@ typedef struct report {
     growing file[REPORT_FILES];
     void *warc;
     uint64_t warc_number; /* of the archive's file, from 0 on */
+    char *warc_name, *cdx_name;
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
 } report;
