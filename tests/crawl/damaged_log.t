@@ -29,7 +29,7 @@ trial() {
     cp -r "$dir/t" "$dir/u"
     log=$dir/u/frontier.log
     sed -i "s|$dir/pages|$dir/u/pages|; s|$dir/a.warc|$dir/u/a.warc|" "$dir/u/options"
-    cp "$dir/pages" "$dir/a.warc.gz" "$dir/u"
+    cp "$dir/pages" "$dir/a.warc.gz" "$dir/a.cdxj" "$dir/u"
     "$@" "$log"
     cp "$log" "$dir/before"
     if $crawl --resume "$dir/u" --max-pages 0 2>"$dir/err"; then
