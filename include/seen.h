@@ -29,6 +29,9 @@
  * produce a whole and valid file. Different filters are independent. seen_reason() is
  * kept for each thread.
  *
+ * Machines. 64-bit ones, of either byte order (or any whose compiler has 128-bit
+ * integers). Files are the same on all of them.
+ *
  * Structures. Zero the structures you pass in, as the initialisers above do: reserved
  * fields, and bits of flags and modes that this version does not know, are refused
  * with SEEN_EINVAL, so that a later version can give them a meaning.
@@ -239,8 +242,7 @@ typedef struct seen_size {
 /* Completes S: from .kind and two of {.keys, .error, .bytes} it finds the third
  * and everything else (.probes may be given, 0 is the best). What comes out is
  * what seen_new would make with SEEN_FIXED: .error is the error with .keys in, at
- * most the one asked for (classic: the textbook's m, whose rounded k costs up to 1%
- * more, in filters of a few keys more than that). SEEN_AUTO chooses the kind.
+ * most the one asked for. SEEN_AUTO chooses the kind.
  *
  * SEEN_EINVAL if not exactly two are given, or a number is impossible; SEEN_EKIND if
  * there is no such kind; SEEN_ETOOBIG. */

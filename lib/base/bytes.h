@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifndef __SIZEOF_INT128__
+#error "libseen needs 128-bit integers of the compiler, as 64-bit targets have them"
+#endif
+
 static inline uint64_t sn_swap64(uint64_t x)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

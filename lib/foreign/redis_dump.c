@@ -210,6 +210,12 @@ static void cf_fill(sn_foreign *f)
 static int cf_open(sn_foreign *f, const seen_params *params)
 {
     seen_cf *cf;
+    /* An add moves fingerprints from slot to slot, and one that is cut short would have
+     * taken one out and not put it back. */
+    if (f->writable && !f->owned)
+        return sn_fail(SEEN_EKIND, "a cuckoo filter cannot be written in place without "
+                                   "losing a key when it is killed: load it, add, and "
+                                   "save");
     int rc = sn_cf_over(f->file, f->len, &f->alloc, &cf);
     if (rc < 0)
         return rc;
@@ -239,16 +245,10 @@ static void cf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *fo
 /* CF.ADDNX: a key that is there is not stored a second time. */
 static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
-    /* A file mapped in place has no room for another filter: one filter more than it
-     * has is none more. */
-    uint32_t most = !f->owned ? f->layers : 0;
     for (size_t i = 0; i < n; i++) {
-        int added = seen_cf_addnx(f->own, keys[i].data, keys[i].len, most);
+        int added = seen_cf_addnx(f->own, keys[i].data, keys[i].len, 0);
         if (added < 0) {
-            *rc = most && added == SEEN_ETOOBIG
-                      ? sn_fail(SEEN_EFULL, "no free slot and the file cannot grow in "
-                                            "place: load it, add, and save")
-                      : added;
+            *rc = added;
             return i;
         }
         dup[i] = added == SEEN_DUP;

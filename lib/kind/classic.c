@@ -73,7 +73,11 @@ static double error_at(const sn_shape *s, double n)
         return 0;
     if (s->units < 65536 && s->k <= 20)
         return error_small((double)s->units, s->k, n);
-    return pow(fill_at((double)s->units, s->k * n), s->k);
+    /* The spread of the fill, to second order. */
+    double m = (double)s->units, k = s->k, fill = fill_at(m, k * n), empty = 1 - fill;
+    double vary = empty * (1 - (1 + k * n / m) * empty) / (m * fill * fill);
+    double e = pow(fill, k) * exp(fmin(k * (k - 1) / 2 * fmax(vary, 0), 50));
+    return e < 1 ? e : 1;
 }
 
 static uint64_t body_len(const sn_shape *s)
@@ -83,17 +87,48 @@ static uint64_t body_len(const sn_shape *s)
     return (s->units + 63) / 64 * 8;
 }
 
+/* The fewest bits from M on with which K probes keep the promise; INFINITY if there are
+ * too many. The error falls about as m^(-0.7 k), so a few steps are enough. */
+static double bits_from(double m, uint32_t k, double n, double p)
+{
+    for (m = m < 1 ? 1 : ceil(m); m < (double)SN_MAX_BYTES * 8;) {
+        sn_shape s = {.kind = SEEN_CLASSIC, .k = k, .units = (uint64_t)m};
+        double e = error_at(&s, n);
+        if (e <= p)
+            return m;
+        double more = ceil(m * (exp(log(e / p) / (0.75 * k)) - 1) * 0.9);
+        m += more > 1 ? more : 1;
+    }
+    return INFINITY;
+}
+
+/* The textbook's m takes k for a real number and the fill for its expectation: rounding k
+ * costs up to 1% more error, and in filters of a few keys the spread of the fill far
+ * more. So there are as many more bits as the promise takes. */
 static int shape_for(sn_shape *s, double n, double p)
 {
     double m =
         s->k ? -s->k * n / log1p(-pow(p, 1.0 / s->k)) : -n * log(p) / (LN2 * LN2);
-    m = ceil(m);
+    uint32_t k = s->k;
+    if (m < (double)SN_MAX_BYTES * 8) {
+        uint32_t usual = seen_classic_probes(m < 1 ? 1 : (uint64_t)ceil(m),
+                                             (uint64_t)ceil(n));
+        double best = INFINITY, from = m;
+        for (uint32_t try = s->k ? s->k : usual > 3 ? usual - 3 : 1;
+             try <= (s->k ? s->k : usual); try++) {
+            double bits = bits_from(from, try, n, p);
+            if (bits < best) {
+                best = bits;
+                k = try;
+            }
+        }
+        m = best;
+    }
     if (!(m < (double)SN_MAX_BYTES * 8))
         return sn_fail(SEEN_ETOOBIG, "%.3g keys at error %g would take %.3g bytes", n,
                        p, m / 8);
-    s->units = m < 1 ? 1 : (uint64_t)m;
-    if (!s->k)
-        s->k = seen_classic_probes(s->units, (uint64_t)ceil(n));
+    s->units = (uint64_t)m;
+    s->k = k;
     return 0;
 }
 

@@ -71,7 +71,7 @@ ok "count --json is JSON" sh -c 'printf "a\"\\\\ \\377\\tb\n" | seen count -b 1 
 
 # Plan.
 ok "plan: the textbook's numbers for a million keys at 1%" \
-    sh -c 'seen plan -n 1M -e 0.01 --json | grep -A3 classic | grep -q "\"bytes\": 11981"'
+    sh -c 'seen plan -n 1M -e 0.01 --json | grep -A3 classic | grep -q "\"bytes\": 11991"'
 ok "plan: the third of keys, error and memory" sh -c 'seen plan -e 0.01 -m 1M | grep -q classic'
 ok "plan --json tells which kinds cannot, and why" sh -c 'seen plan --no-time --json -n 1M -m 1M |
     grep -q "\"cannot\": \".*do not fit"'

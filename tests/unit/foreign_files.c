@@ -98,12 +98,10 @@ static void growth(void)
     f = make("rediscuckoo", (seen_params){.keys = 8});
     seen_save(f, path);
     seen_free(f);
-    rc = seen_open_foreign(path, NULL, NULL, SEEN_WRITE, &f);
-    for (n = 0; rc >= 0 && n < 50; n++)
-        rc = seen_add_u64(f, (uint64_t)n);
-    ok(rc == SEEN_EFULL && n <= 9, "a mapped cuckoo filter gets full: %s",
-       seen_reason());
-    ok(seen_remove(f, "x", 1) == SEEN_EREADONLY, "and removes nothing in place");
+    ok(seen_open_foreign(path, NULL, NULL, SEEN_WRITE, &f) == SEEN_EKIND && !f,
+       "a cuckoo filter is not written in place: %s", seen_reason());
+    seen_open_foreign(path, NULL, NULL, SEEN_READ, &f);
+    ok(seen_remove(f, "x", 1) == SEEN_EREADONLY, "and removes nothing there");
     seen_free(f);
     seen_open_foreign(path, NULL, NULL, SEEN_LOAD, &f);
     seen_add_str(f, "gone");
