@@ -2,7 +2,8 @@
 #
 #   make                library, command, and every optional part whose packages are here
 #   make test           all tests;  make test PARTS="unit cli"  some of them
-#   make install        PREFIX=/usr/local DESTDIR=
+#   make install        PREFIX=/usr/local DESTDIR=;  make uninstall
+#   make format, lint, coverage, dist   see maintain.mk
 #   make SAN=1 BUILD=build/san ...   the same with ASan and UBSan (TSAN=1: threads)
 #   make FUZZ=1 CC=clang BUILD=build/fuzz fuzzers   libFuzzer targets (tests/fuzz/fuzz.t)
 #
@@ -220,5 +221,7 @@ tell-loader = PATH="$$PATH:/usr/sbin:/sbin"; ldconfig 2>/dev/null; \
 
 clean:
 	rm -rf $(BUILD)
+
+include maintain.mk
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

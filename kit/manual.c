@@ -132,7 +132,7 @@ void kit_man(FILE *to, const char *program, const kit_command *c, const char *se
         if (*p == ' ')
             *p = '-';
     size_t i;
-    for (i = 0; page[i] && i < sizeof upper - 1; i++)
+    for (i = 0; i < sizeof upper - 1 && page[i]; i++)
         upper[i] = (char)toupper((unsigned char)page[i]);
     upper[i] = 0;
     fprintf(

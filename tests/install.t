@@ -68,4 +68,15 @@ done
 if [ -x "$p/bin/seen" ]; then
     ok "the installed command runs" eval "LD_LIBRARY_PATH= $p/bin/seen --version"
 fi
+ok "make uninstall takes all of it away" eval \
+    "make -s uninstall BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root && test -z \"\$(find $t/root ! -type d)\""
+if git rev-parse HEAD >/dev/null 2>&1; then
+    ok "make dist makes the same archive twice" eval \
+        "make -s dist BUILD=$t/one && make -s dist BUILD=$t/two && cmp $t/one/*.tar.gz $t/two/*.tar.gz"
+    ok "and the library builds from it" eval \
+        "tar -xzf $t/one/seen-*.tar.gz -C $t && make -s -j2 -C $t/seen-* CFLAGS=-O0 BUILD=build build/libseen.a"
+else
+    skip "not a git working tree"
+    skip "not a git working tree"
+fi
 finish

@@ -9,7 +9,7 @@
 #
 # A test starts in $work, which is removed at its end, after at_exit, which it may define.
 # $top is the project, $build what was built, also first in PATH.
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2034,SC3043
 tap_n=0 tap_failed=0
 top=$(cd "$(dirname "$0")" && until [ -e tests/tap.sh ]; do cd ..; done && pwd)
 build=$(cd "$top" && cd "${BUILD:-build}" && pwd) || exit 1

@@ -318,11 +318,12 @@ int sn_excused_load(seen_filter *f, const char *path)
 static uint8_t *make_bytes(const seen_filter *f, uint64_t now, uint64_t before)
 {
     const sn_excused *x = f->excused;
-    uint8_t *p = sn_alloc(&f->alloc, x->bytes), *to = p + AT_KEYS;
+    uint8_t *p = sn_alloc(&f->alloc, x->bytes), *to;
     if (!p) {
         sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)x->bytes);
         return NULL;
     }
+    to = p + AT_KEYS;
     memcpy(p, MAGIC, 8);
     sn_put32(p + AT_VERSION, 1);
     sn_put64(p + AT_NOW, now);

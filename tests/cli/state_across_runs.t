@@ -51,7 +51,7 @@ same "and stays as it was" "$before" "$(cksum <bad)"
 cp st newer
 printf '\377' | dd of=newer bs=1 seek=8 conv=notrunc 2>/dev/null
 fails "a state of a newer version is refused" 2 'newer' seen uniq -s newer one
-head -c 3000 st >cut
+head -c 3000 st >"cut"
 fails "a state cut short is refused" 2 'cut' seen uniq -s cut one
 : >empty
 same "an empty file is a state to be made" "$(printf 'a\nb')" "$(seen uniq -s empty one)"

@@ -151,7 +151,7 @@ if [ -f "$BUILD/seen.so" ]; then
 fi
 
 nodes=
-for i in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6; do
     start_redis --cluster-enabled yes --cluster-node-timeout 60000 --repl-diskless-sync-delay 0
     nodes="$nodes 127.0.0.1:$p"
     first=${first:-$p} first_pid=${first_pid:-$redis_pid}

@@ -89,9 +89,9 @@ for to in native guava dcso libbloom libbloom1 leveldb fnv-split crc32-shift mmh
     rm -f rebuilt
     fails "$from is no $to filter" 2 "cannot be a $to filter's.*seen new" \
         "$seen" convert --to "$to" "$from" rebuilt
-    sed 's/.*from the keys: //; s/^seen /"$seen" /; s/ seen / "$seen" /' err >do
+    sed 's/.*from the keys: //; s/^seen /"$seen" /; s/ seen / "$seen" /' err >rebuild
     export seen
-    ok "the commands told rebuild it as $to" sh -e do
+    ok "the commands told rebuild it as $to" sh -e rebuild
     ok "there it is" [ -s rebuilt ]
 done
 
@@ -117,7 +117,7 @@ fails "a missing parameter" 2 'fnv-split needs m and k' "$seen" info --format fn
 fails "a wrong size" 2 'm = 999 bits are 125 bytes, the file has' \
     "$seen" info --format fnv-split:m=999,k=1 keys
 fails "contradicting numbers" 2 'k is [0-9]*, not 99' "$seen" info --format guava:k=99 f.guava
-head -c 100 f.guava >cut
+head -c 100 f.guava >"cut"
 fails "a file cut short" 2 'words do not fit' "$seen" info --format guava cut
 for kind in dcso guava guava-32 libbloom libbloom1 bits-and-blooms crc32-shift mmh3-17; do
     fails "a new $kind without its numbers" 2 'needs keys and error' "$seen" new --kind $kind x

@@ -17,7 +17,7 @@ all=$(make -s -j2 FUZZ=1 CC=clang BUILD=$b CFLAGS='-O1 -g' fuzzers 2>$b/log | ta
 still="setarch -R" # addresses are among what it goes by
 $still true 2>/dev/null || still=
 how="-seed=1 -runs=6000 -max_total_time=60 -timeout=300"
-[ -z "$FUZZ_SECONDS" ] || { still= how="-max_total_time=$FUZZ_SECONDS -timeout=10"; }
+[ -z "$FUZZ_SECONDS" ] || { still='' how="-max_total_time=$FUZZ_SECONDS -timeout=10"; }
 for t in $all; do
     mkdir -p "$b/found/$t" "tests/fuzz/corpus/$t"
     [ -n "$FUZZ_SECONDS" ] || rm -f "$b/found/$t"/*

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Linters have nothing to say: shellcheck, cppcheck and clang-tidy with the checks that find
+# bugs (.shellcheckrc, .cppcheck, .clang-tidy). `make lint` shows what they say.
+. "$(dirname "$0")/tap.sh"
+cd "$top" || exit 1
+git ls-files >/dev/null 2>&1 || skip_all "not a git working tree: no list of files"
+for tool in shellcheck:shell cppcheck:cppcheck clang-tidy:tidy; do
+    if command -v "${tool%:*}" >/dev/null; then
+        ok "${tool%:*} finds nothing" make -s -j2 BUILD="${BUILD:-build}" "lint-${tool#*:}"
+    else
+        skip "package ${tool%:*} is not installed"
+    fi
+done
+finish
