@@ -68,6 +68,7 @@ done
 if [ -x "$p/bin/seen" ]; then
     ok "the installed command runs" eval "LD_LIBRARY_PATH= $p/bin/seen --version"
 fi
+unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 ok "make uninstall takes all of it away" eval \
     "make -s uninstall BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root && test -z \"\$(find $t/root ! -type d)\""
 if git rev-parse HEAD >/dev/null 2>&1; then
