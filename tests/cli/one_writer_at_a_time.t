@@ -7,7 +7,7 @@ mkfifo pipe
 # Starts `seen add a.seen` and keeps it open; it holds the lock when more has been written
 # to the pipe than a pipe holds.
 hold() {
-    seen add "$@" a.seen <pipe &
+    seen add a.seen <pipe &
     writer=$!
     exec 3>pipe
     { echo A; seq 1 40000; } >&3
@@ -55,7 +55,7 @@ same "writers that wait lose nothing" "A B C D E" \
 same "and the lines of the first are there too" 40000 "$(seq 1 40000 | seen has -c a.seen)"
 
 # A file that did not exist: of several runs that make it, one does.
-made=$(for i in 1 2 3 4 5 6; do (seen new -n 200000 fresh.seen 2>/dev/null && echo made) & done; wait)
+made=$(for _ in 1 2 3 4 5 6; do (seen new -n 200000 fresh.seen 2>/dev/null && echo made) & done; wait)
 ok "of six runs that make a file, at least one does, and no more than those are told so" \
     sh -c "test \$(echo '$made' | grep -c made) -ge 1 && seen verify fresh.seen"
 same "nothing is left beside it" "fresh.seen" "$(ls -d fresh*)"
