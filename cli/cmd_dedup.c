@@ -103,7 +103,7 @@ static const kit_option options[] = {
     {OPT_PACK, "pack", "HOW",
      "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed as the "
      "inputs are, standard output is not."},
-    {OPT_LEVEL, "level", "N", "How hard to pack [gzip 6, zstd 3]."},
+    {OPT_LEVEL, "level", "N", "How hard to compress [gzip 5, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
      "Write what was removed to FILE: file, line, id, span and text."},
     {OPT_ORIGINS, "origins", NULL,

@@ -28,7 +28,7 @@ static const struct {
     int level;
 } kinds[] = {
     [PACK_PLAIN] = {"plain", "", {0}, 0, 0},
-    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 6},
+    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 5},
     [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3},
     [PACK_BZ2] = {"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 9},
     [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6},

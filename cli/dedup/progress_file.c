@@ -23,6 +23,8 @@ struct progress_file {
     int fd;        /* of the log, locked */
     bytes text;    /* the log: valid lines */
     bytes pending; /* lines of files that are finished */
+    const char **known; /* the lines of the log as it was opened, sorted */
+    size_t knowns;
 };
 
 static char *with_suffix(const char *path, const char *suffix)
@@ -117,6 +119,32 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+/* Lines end in a newline, which sorts before everything in them. */
+static int by_line(const void *a, const void *b)
+{
+    const unsigned char *s = *(const unsigned char *const *)a,
+                        *t = *(const unsigned char *const *)b;
+    while (*s == *t && *s != '\n')
+        s++, t++;
+    return *s - *t;
+}
+
+/* Thousands of files are looked up in the log, so its lines are sorted once. */
+static void sort_lines(progress_file *s)
+{
+    size_t room = 0;
+    for (const char *p = s->text.data, *end = p + s->text.len; p < end;) {
+        if (s->knowns == room) {
+            room = room ? room * 2 : 1024;
+            s->known = kit_grow(s->known, room, sizeof *s->known);
+        }
+        s->known[s->knowns++] = p;
+        p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+    }
+    if (s->knowns)
+        qsort(s->known, s->knowns, sizeof *s->known, by_line);
+}
+
 progress_file *progress_open(const char *path, const char *rules, seen_filter **filter)
 {
     progress_file *s = kit_alloc(sizeof *s);
@@ -144,12 +172,14 @@ progress_file *progress_open(const char *path, const char *rules, seen_filter **
     if (there) {
         char line[32];
         if (s->text.len < head.len || memcmp(s->text.data, head.data, head.len)) {
-            char *was = memchr(s->text.data, '\n', s->text.len);
-            char *end = was ? memchr(was + 1, '\n', s->text.len - (size_t)(was + 1 - s->text.data)) : NULL;
-            if (!end || strncmp(s->text.data, magic, strlen(magic)))
+            size_t skip = strlen(magic);
+            bool list = s->text.len > skip && !memcmp(s->text.data, magic, skip);
+            const char *was = s->text.data + skip;
+            const char *end = list ? memchr(was, '\n', s->text.len - skip) : NULL;
+            if (!end)
                 kit_die("%s: not a list of 'seen dedup'", s->log);
             kit_die("%s: made with other rules: '%.*s', not '%s'", path,
-                    (int)(end - was - 1), was + 1, rules);
+                    (int)(end - was), was, rules);
         }
         if (!state_line(path, line))
             kit_die("%s: not a filter file of seen", path);
@@ -171,6 +201,7 @@ progress_file *progress_open(const char *path, const char *rules, seen_filter **
     }
     free(head.data);
     unlink(s->next);
+    sort_lines(s);
     return s;
 }
 
@@ -184,6 +215,7 @@ void progress_close(progress_file *s)
     free(s->next);
     free(s->text.data);
     free(s->pending.data);
+    free(s->known);
     free(s);
 }
 
@@ -193,8 +225,8 @@ bool progress_has(const progress_file *s, const input *f)
     if (!f->size)
         return false;
     put_line(&line, f);
-    bytes_put(&line, "", 1);
-    bool has = last_line(&s->text, line.data) > 0;
+    const char *key = line.data;
+    bool has = bsearch(&key, s->known, s->knowns, sizeof *s->known, by_line) != NULL;
     free(line.data);
     return has;
 }
@@ -217,6 +249,5 @@ void progress_save(progress_file *s, const seen_filter *filter)
     if (rename(s->next, s->path) < 0)
         kit_die("%s: %s", s->path, strerror(errno));
     sync_folder(s->path);
-    bytes_put(&s->text, s->pending.data, s->pending.len);
     s->pending.len = 0;
 }
