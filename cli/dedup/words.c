@@ -259,6 +259,27 @@ static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_
     return cut;
 }
 
+/* U+4000 to U+9FFF: ideographs, each a word of its own. */
+static inline bool ideograph(const unsigned char *p)
+{
+    return p[0] >= 0xe4 && p[0] <= 0xe9 && follows(p[1]) && follows(p[2]);
+}
+
+/* The ideographs from AT on to which nothing attaches, since another or ASCII follows;
+ * returns where they end. */
+static size_t cut_ideographs(const unsigned char *text, size_t len, size_t at,
+                             word_spans *out)
+{
+    while (len - at > 3 && out->n < WORD_BATCH && ideograph(text + at) &&
+           (text[at + 3] < 0x80 || (text[at + 3] >= 0xe4 && text[at + 3] <= 0xe9))) {
+        if (text[at + 3] >= 0x80 && !(len - at >= 6 && ideograph(text + at + 3)))
+            break;
+        out->start[out->n] = (uint32_t)at;
+        out->end[out->n++] = (uint32_t)(at += 3);
+    }
+    return at;
+}
+
 void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *out)
 {
     size_t p = *at;
@@ -270,6 +291,11 @@ void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *ou
             continue;
         do {
             bool white;
+            size_t q = cut_ideographs(text, len, p, out);
+            if (q > p) {
+                p = q;
+                continue;
+            }
             size_t n = words_segment(text + p, text + len, &white);
             out->start[out->n] = (uint32_t)p;
             out->end[out->n] = (uint32_t)(p + n);
