@@ -24,7 +24,7 @@ lint-shell:
 	shellcheck -S warning $(LINT_SHELL)
 lint-cppcheck:
 	cppcheck --quiet -j2 --enable=warning,portability --std=c11 --inline-suppr --error-exitcode=1 \
-	    --suppressions-list=.cppcheck -D__x86_64__ -D__GNUC__ $(LINT_FLAGS) $(sort $(LINT_SRC))
+	    --suppressions-list=.cppcheck -D__x86_64__ -D__GNUC__ -D__SIZEOF_INT128__=16 $(LINT_FLAGS) $(sort $(LINT_SRC))
 # A source is read again when it, or a header that it was built with, has changed.
 LINT_TIDY = $(patsubst %.c,$(BUILD)/lint/%.ok,$(sort $(LINT_SRC)))
 lint-tidy: $(LINT_TIDY)
