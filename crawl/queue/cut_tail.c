@@ -1,6 +1,6 @@
 /* cut_tail.c - copies what is cut off, unless it is small. */
 #include "cut_tail.h"
-#include "batch.h"
+#include "log_batch.h"
 
 #include <errno.h>
 #include <fcntl.h>

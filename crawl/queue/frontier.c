@@ -1,6 +1,6 @@
 /* frontier.c - writes, reads and walks the log of frontier.h. */
 #include "frontier.h"
-#include "batch.h"
+#include "log_batch.h"
 #include "cut_tail.h"
 
 #include <errno.h>

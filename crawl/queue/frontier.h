@@ -6,7 +6,7 @@
  * which new addresses it brought. Because both are in one group, a crash loses both or
  * neither. A torn last batch is cut off.
  *
- * batch.h has the header and the frames. The payload of a batch:
+ * log_batch.h has the header and the frames. The payload of a batch:
  *
  *   batch  FRONTIER_OUTPUTS numbers of ten bytes (sizes of the output files), groups
  *   group  varints: kind, done (id + 1; 0: none), at (where the done entry lies),

@@ -4,7 +4,7 @@
  * in the log stay valid. A page that was done in a hole is known from the batch that
  * found it, so a resumed crawl fetches it again and finds its links again. The damaged
  * file is kept under another name before the repaired one takes its place. */
-#include "batch.h"
+#include "log_batch.h"
 #include "frontier.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* batch.h - the frames of the log: a header, then batches, each with a checksum.
+/* log_batch.h - the frames of the log: a header, then batches, each with a checksum.
  *
  *   file   "SEENCRWL" u32 version u32 0 u64 seed u64 created u64 checksum
  *   batch  u32 length  u32 count of groups  u64 checksum   then LENGTH bytes
@@ -6,8 +6,8 @@
  * A checksum covers the position of its batch, so a batch is good only where it was
  * written. A batch of BATCH_HOLE groups is a hole: seen crawl --repair puts one over
  * damaged bytes, so that all other positions stay what they were. */
-#ifndef CRAWL_BATCH_H
-#define CRAWL_BATCH_H
+#ifndef CRAWL_LOG_BATCH_H
+#define CRAWL_LOG_BATCH_H
 
 #include "buf.h"
 

@@ -1,5 +1,5 @@
-/* batch.c - reads, checks, finds and writes the frames of the log. */
-#include "batch.h"
+/* log_batch.c - reads, checks, finds and writes the frames of the log. */
+#include "log_batch.h"
 #include "seen.h"
 
 #include <errno.h>
