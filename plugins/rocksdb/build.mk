@@ -39,10 +39,8 @@ $(BUILD)/bench/rocksdb/%: bench/rocksdb/%.cc tests/rocksdb/rocksdb_store.h $(LIB
 $(BUILD)/examples/rocksdb_absent: examples/rocksdb_absent.cc $(LIBSEEN_ROCKSDB) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CXX) $(ROCKSDB_CXXFLAGS) $(CPPFLAGS) -Iplugins/rocksdb -o $@ $< $(ROCKSDB_LINK)
-else ifeq ($(ROCKSDB_VERSION),)
-$(call part-skip,rocksdb,librocksdb-dev)
-else ifeq ($(ROCKSDB_CXX),)
-$(call part-skip,rocksdb,g++)
+else ifeq ($(and $(ROCKSDB_VERSION),$(ROCKSDB_CXX)),)
+$(call part-skip,rocksdb,$(strip $(if $(ROCKSDB_VERSION),,librocksdb-dev) $(if $(ROCKSDB_CXX),,g++)))
 else
 $(info make: rocksdb skipped: made for RocksDB 7.8, found $(ROCKSDB_VERSION))
 endif
