@@ -205,10 +205,8 @@ class Dedup:
         if o.normalize:
             part = spell(part if first else part[1:], o.normalize)
         tokens = words(part, o.words == "simple")
-        if len(tokens) < o.min:
-            return []
         if o.by == "paragraph" or len(tokens) < o.ngram:
-            return [tuple(tokens)]
+            return [tuple(tokens)] if len(tokens) >= o.min else []
         return [tuple(tokens[i:i + o.ngram]) for i in range(len(tokens) - o.ngram + 1)]
 
     def take(self, text):
