@@ -249,7 +249,8 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n)
         a->in_body = f->status / 100 != 1;
         if (a->in_body)
             break;
-        f->head.len = 0; /* "continue": the answer is still to come */
+        f->head.len = 0; /* "continue": the answer, and its status, are still to come */
+        f->status = 0;
         if (!n)
             return HTTP1_MORE;
     }
