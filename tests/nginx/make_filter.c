@@ -19,9 +19,10 @@ int main(int argc, char **argv)
             hash = realloc(hash, (keys_room = 2 * keys_room + 64) * sizeof *hash);
         hash[keys++] = seen_hash_seeded(0, line, (size_t)n - (line[n - 1] == '\n'));
     }
-    seen_spec spec = {.keys = keys, .error = argc > 2 ? atof(argv[2]) : 1e-6};
+    seen_spec spec = {.keys = keys, .error = argc > 2 ? atof(argv[2]) : 1e-6,
+                      .hash = SEEN_HASH_XXH3};
     if (spec.error == 1)
-        spec = (seen_spec){.kind = SEEN_CLASSIC, .bits = 1, .probes = 1};
+        spec = (seen_spec){.kind = SEEN_CLASSIC, .bits = 1, .probes = 1, .hash = SEEN_HASH_XXH3};
     if (argc < 2 || seen_new(&spec, &f) < 0) {
         fprintf(stderr, "make_filter: %s\n", seen_reason());
         return 2;
