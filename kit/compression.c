@@ -146,7 +146,7 @@ static void bzip2_end(void *state)
 }
 #define BZIP2 NULL, bzip2_start, bzip2_unpack, bzip2_restart, bzip2_end
 #else
-#define BZIP2 "libbz2-dev"
+#define BZIP2 "libbz2-dev", NULL, NULL, NULL, NULL
 #endif
 
 /* ---- xz -------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void xz_end(void *state)
 }
 #define XZ NULL, xz_start, xz_unpack, xz_restart, xz_end
 #else
-#define XZ "liblzma-dev"
+#define XZ "liblzma-dev", NULL, NULL, NULL, NULL
 #endif
 
 /* ---- lz4 ------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static void lz4_end(void *state)
 }
 #define LZ4 NULL, lz4_start, lz4_unpack, lz4_restart, lz4_end
 #else
-#define LZ4 "liblz4-dev"
+#define LZ4 "liblz4-dev", NULL, NULL, NULL, NULL
 #endif
 
 /* ---- all of them ----------------------------------------------------------------- */
