@@ -1,7 +1,7 @@
 /* pyerror.c - the library's codes as Python exceptions.
  *
- * Each class is a SeenError and, where Python has a word for it, that too: whoever
- * catches ValueError or OSError catches ours. */
+ * Each class is a SeenError and, where Python has a word for it, that too: a
+ * program that catches ValueError or OSError catches ours. */
 #include "pyseen.h"
 #include <errno.h>
 

@@ -132,43 +132,43 @@ static PyObject *new_filter(PyTypeObject *type, PyObject *args, PyObject *named)
 
 /* ---- one key --------------------------------------------------------------------- */
 
-static PyObject *add(filter *self, PyObject *o)
-{
-    seen_key key;
-    uint64_t number;
-    PyObject *temp;
-    if (py_key(o, self->numbers, &key, &number, &temp) < 0)
-        return NULL;
-    seen_filter *f = alone(self, true);
-    int rc = f ? seen_add(f, key.data, key.len) : 0;
-    Py_XDECREF(temp);
-    return !f ? NULL : rc < 0 ? py_fail(rc, NULL) : PyBool_FromLong(rc == SEEN_NEW);
-}
-
-static int contains(filter *self, PyObject *o)
+/* What CALL says to one key: SEEN_NEW, 1, 0; -1 with an exception. */
+static inline int one_key(filter *self, PyObject *o, bool writing,
+                          int (*call)(seen_filter *, const void *, size_t))
 {
     seen_key key;
     uint64_t number;
     PyObject *temp;
     if (py_key(o, self->numbers, &key, &number, &temp) < 0)
         return -1;
-    seen_filter *f = alone(self, false);
-    int found = f ? seen_has(f, key.data, key.len) : -1;
+    seen_filter *f = alone(self, writing);
+    int rc = f ? call(f, key.data, key.len) : -1;
     Py_XDECREF(temp);
-    return found;
+    if (f && rc < 0)
+        py_fail(rc, NULL);
+    return rc < 0 ? -1 : rc;
+}
+
+static int ask(seen_filter *f, const void *key, size_t len)
+{
+    return seen_has(f, key, len);
+}
+
+static PyObject *add(filter *self, PyObject *o)
+{
+    int rc = one_key(self, o, true, seen_add);
+    return rc < 0 ? NULL : PyBool_FromLong(rc == SEEN_NEW);
+}
+
+static int contains(filter *self, PyObject *o)
+{
+    return one_key(self, o, false, ask);
 }
 
 static PyObject *remove_key(filter *self, PyObject *o)
 {
-    seen_key key;
-    uint64_t number;
-    PyObject *temp;
-    if (py_key(o, self->numbers, &key, &number, &temp) < 0)
-        return NULL;
-    seen_filter *f = alone(self, true);
-    int rc = f ? seen_remove(f, key.data, key.len) : 0;
-    Py_XDECREF(temp);
-    return !f ? NULL : rc < 0 ? py_fail(rc, NULL) : PyBool_FromLong(rc);
+    int rc = one_key(self, o, true, seen_remove);
+    return rc < 0 ? NULL : PyBool_FromLong(rc);
 }
 
 /* ---- many keys ------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static PyObject *has_many(filter *self, PyObject *source)
 
 /* ---- whole filters ----------------------------------------------------------------- */
 
-/* Where a call ends that works on the whole filter without the GIL. */
+/* A call that works on the whole filter without the GIL. */
 #define WHOLE(self, writing, call)                                                      \
     do {                                                                                \
         py_lock_enter(&(self)->lock, writing);                                          \
@@ -232,15 +232,21 @@ static PyObject *has_many(filter *self, PyObject *source)
         py_lock_leave(&(self)->lock);                                                   \
     } while (0)
 
-static PyObject *clear(filter *self, PyObject *unused)
+/* None, or what CALL on the whole filter failed with. */
+static PyObject *whole(filter *self, bool writing, int (*call)(seen_filter *))
 {
     int rc;
-    if (!alone(self, true))
+    if (!alone(self, writing))
         return NULL;
-    WHOLE(self, true, rc = seen_clear(self->f));
+    WHOLE(self, writing, rc = call(self->f));
     if (rc < 0)
         return py_fail(rc, NULL);
     Py_RETURN_NONE;
+}
+
+static PyObject *clear(filter *self, PyObject *unused)
+{
+    return whole(self, true, seen_clear);
 }
 
 static PyObject *copy(filter *self, PyObject *unused)
@@ -344,24 +350,17 @@ static PyObject *save(filter *self, PyObject *where)
 
 static PyObject *flush(filter *self, PyObject *unused)
 {
-    int rc;
-    if (!alone(self, true))
-        return NULL;
-    WHOLE(self, true, rc = seen_flush(self->f));
-    if (rc < 0)
-        return py_fail(rc, NULL);
-    Py_RETURN_NONE;
+    return whole(self, true, seen_flush);
+}
+
+static int verify_all(seen_filter *f)
+{
+    return seen_verify(f);
 }
 
 static PyObject *verify(filter *self, PyObject *unused)
 {
-    int rc;
-    if (!alone(self, false))
-        return NULL;
-    WHOLE(self, false, rc = seen_verify(self->f));
-    if (rc < 0)
-        return py_fail(rc, NULL);
-    Py_RETURN_NONE;
+    return whole(self, false, verify_all);
 }
 
 /* Bytes that grow, for seen_write. */
