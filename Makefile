@@ -2,7 +2,8 @@
 #
 #   make                library, command, and every optional part whose packages are here
 #   make test           all tests;  make test PARTS="unit cli"  some of them
-#   make install        PREFIX=/usr/local DESTDIR=;  make uninstall
+#   make install        PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR=;  make uninstall
+#   make amalgamation, static           see pack/build.mk
 #   make format, lint, coverage, dist   see maintain.mk
 #   make SAN=1 BUILD=build/san ...   the same with ASan and UBSan (TSAN=1: threads)
 #   make FUZZ=1 CC=clang BUILD=build/fuzz fuzzers   libFuzzer targets (tests/fuzz/fuzz.t)
@@ -13,7 +14,8 @@
 #   TESTS_NEED  other files that must be built before tests run
 #   FUZZERS     names of tests/fuzz/fuzz_NAME.c, with FUZZ_OBJ_NAME if they need more
 #   BENCHES     files that `make bench` builds
-#   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies
+#   INSTALL_BIN, INSTALL_LIB, INSTALL_INC, INSTALL_MAN   files that `make install` copies;
+#               what goes elsewhere is an install-NAME that `install` depends on
 # and may use $(BUILD), $(LIBSEEN), the pattern rule for objects, and the probes
 # `have`, `have-header`, `missing` and `part-skip`. What a probe decides goes into
 # CONFIG_ROOM, and $(BUILD)/config/ROOM becomes a prerequisite of what it decides about.
@@ -37,12 +39,15 @@ ifdef FUZZ
 SAN_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 endif
 
+# Where things are once installed; DESTDIR goes before all of them while installing. A
+# plugin brings its own, where its server or its people look (REDIS_MODULEDIR, ...).
 PREFIX ?= /usr/local
 DESTDIR ?=
-BINDIR = $(DESTDIR)$(PREFIX)/bin
-LIBDIR = $(DESTDIR)$(PREFIX)/lib
-INCDIR = $(DESTDIR)$(PREFIX)/include
-MANDIR = $(DESTDIR)$(PREFIX)/share/man
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
 
 VERSION := $(shell sed -n 's/^.define SEEN_VERSION "\(.*\)"/\1/p' include/seen.h)
 SOVERSION = 0
@@ -121,7 +126,7 @@ CONFIG_cc := $(CC) $(shell $(CC) -dumpmachine 2>&1) $(shell $(CC) -dumpversion 2
 CONFIG_lib := $(LIB_OBJ)
 CONFIG_kit := $(KIT_OBJ)
 CONFIG_cli := $(CLI_OBJ) $(CLI_LIBS)
-CONFIG_prefix := $(PREFIX)
+CONFIG_prefix := $(PREFIX) $(LIBDIR) $(INCLUDEDIR)
 # Compared while make reads this, so that `make -n` and `make -q` tell the truth.
 configure = $(shell mkdir -p $(BUILD)/config && cd $(BUILD)/config && \
     printf '%s\n' '$(subst ','\'',$(subst $(BUILD)/,,$(CONFIG_$(1))))' >$(1).$$$$ && \
@@ -154,9 +159,11 @@ $(BUILD)/libseen.so: $(LIBSEEN_SO)
 
 # Made again when another PREFIX is given than last time: `make` and then
 # `make install PREFIX=...` is the usual way.
-$(BUILD)/%.pc: pkgconfig.in include/seen.h $(BUILD)/config/prefix
+$(BUILD)/%.pc: pack/pkgconfig.in include/seen.h $(BUILD)/config/prefix
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$*|' \
+	    -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
+	    -e 's|@INCLUDEDIR@|$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)|' \
 	    -e 's|@WHAT@|$(PC_WHAT_$*)|' -e 's|@REQUIRES@|$(PC_REQUIRES_$*)|' \
 	    -e 's|@LIBS@|$(PC_LIBS_$*)|' $< > $@
 
@@ -201,16 +208,15 @@ test: tests-built
 bench: $(BENCHES)
 
 install: all
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR)/man1
-	install -m 644 $(LIBSEEN) $(filter-out %.so,$(INSTALL_LIB)) $(LIBDIR)
-	$(if $(filter %.so,$(INSTALL_LIB)),install -m 755 $(filter %.so,$(INSTALL_LIB)) $(LIBDIR))
-	install -m 755 $(LIBSEEN_SO) $(LIBDIR)/libseen.so.$(VERSION)
-	ln -sf libseen.so.$(VERSION) $(LIBDIR)/libseen.so.$(SOVERSION)
-	ln -sf libseen.so.$(SOVERSION) $(LIBDIR)/libseen.so
-	install -m 644 include/seen.h $(INSTALL_INC) $(INCDIR)
-	install -m 644 $(INSTALL_PC) $(LIBDIR)/pkgconfig
-	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(BINDIR))
-	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1)
+	install -m 644 $(LIBSEEN) $(INSTALL_LIB) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIBSEEN_SO) $(DESTDIR)$(LIBDIR)/libseen.so.$(VERSION)
+	ln -sf libseen.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libseen.so.$(SOVERSION)
+	ln -sf libseen.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libseen.so
+	install -m 644 include/seen.h $(INSTALL_INC) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(INSTALL_PC) $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(DESTDIR)$(BINDIR))
+	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)
 	$(if $(DESTDIR),,@$(tell-loader))
 
 # Programs find libseen.so.0 where the loader looks for it. In other folders, and without

@@ -3,7 +3,7 @@
 #   make format           the lines changed since HEAD (FORMAT_BASE=main: since main)
 #   make lint             shellcheck, cppcheck, clang-tidy; ANALYZE=1: path analysis too
 #   make coverage         the tests (PARTS="unit cli": some), then a table a room
-#   make uninstall        removes what make install put there, with the same PREFIX
+#   make uninstall        removes what make install put there, with the same PREFIX, LIBDIR, ...
 #   make dist             build/seen-VERSION.tar.gz, the same bytes for the same commit
 .PHONY: format lint lint-shell lint-cppcheck lint-tidy coverage uninstall dist
 

@@ -25,7 +25,7 @@ $(BUILD)/man/seen.1: $(BUILD)/seen
 .PHONY: install-manual
 install: install-manual
 install-manual: all
-	install -d $(MANDIR)/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	install -m 644 $(BUILD)/man/*.1 $(MANDIR)/man1
-	install -m 644 $(BUILD)/completions/seen.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/seen
-	install -m 644 $(BUILD)/completions/_seen $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_seen
+	install -d $(addprefix $(DESTDIR),$(MANDIR)/man1 $(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions)
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(BUILD)/completions/seen.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/seen
+	install -m 644 $(BUILD)/completions/_seen $(DESTDIR)$(DATADIR)/zsh/site-functions/_seen

@@ -6,7 +6,15 @@ $(REDIS_OBJ): CPPFLAGS += -Ilib
 REDIS_SO = $(BUILD)/seen.so
 
 ALL += $(REDIS_SO)
-INSTALL_LIB += $(REDIS_SO)
+
+# Servers have no folder of their own; this is where Debian keeps modules of both. One that
+# is not executable is refused.
+REDIS_MODULEDIR ?= $(LIBDIR)/redis/modules
+.PHONY: install-redis
+install: install-redis
+install-redis: $(REDIS_SO)
+	install -d $(DESTDIR)$(REDIS_MODULEDIR)
+	install -m 755 $(REDIS_SO) $(DESTDIR)$(REDIS_MODULEDIR)
 
 # Every symbol of the server is fetched by name, so nothing may stay undefined.
 CONFIG_redis := $(REDIS_OBJ)

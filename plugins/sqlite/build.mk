@@ -9,11 +9,12 @@ ALL += $(SQLITE_EXT)
 $(SQLITE_EXT): $(SQLITE_EXT_OBJ) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(SQLITE_EXT_OBJ) $(LIBSEEN) $(LIB_LIBS)
+SQLITE_EXTDIR ?= $(LIBDIR)/sqlite3
 .PHONY: install-sqlite
 install: install-sqlite
 install-sqlite: $(SQLITE_EXT)
-	install -d $(LIBDIR)/sqlite3
-	install -m 755 $(SQLITE_EXT) $(LIBDIR)/sqlite3
+	install -d $(DESTDIR)$(SQLITE_EXTDIR)
+	install -m 755 $(SQLITE_EXT) $(DESTDIR)$(SQLITE_EXTDIR)
 else
 $(call part-skip,sqlite extension,libsqlite3-dev)
 endif
