@@ -300,7 +300,7 @@ SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
  * then a large batch may be added in the order of memory, which is faster still.
  * Returns SEEN_OK if all N were taken. Otherwise the code of seen_add for the first key
  * that was not: those before it are in, those after it were not looked at. *TAKEN is
- * the number of keys taken; NULL if nobody asks. */
+ * the number of keys taken; NULL if not wanted. */
 SEEN_API int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
                            size_t *taken);
 /* Sets found[i] to what seen_has says to key i. */
@@ -614,7 +614,7 @@ typedef struct seen_build_spec {
     unsigned threads; /* to solve with; 0: one for each processor */
     uint32_t hash;    /* as in seen_spec */
     /* Called now and then in the thread that called the library; anything but 0 stops
-     * the work with SEEN_ECANCEL. NULL: nobody looks. */
+     * the work with SEEN_ECANCEL. NULL: not called. */
     int (*progress)(void *ctx, const seen_build_progress *p);
     void *ctx;
     seen_allocator alloc; /* of the builder and of the filter it makes */
@@ -659,7 +659,7 @@ SEEN_API int seen_bitmap_set(seen_bitmap *b, uint64_t i);       /* SEEN_NEW, SEE
 SEEN_API int seen_bitmap_clear(seen_bitmap *b, uint64_t i);     /* 1 was set, 0 not */
 SEEN_API int seen_bitmap_get(const seen_bitmap *b, uint64_t i); /* 1, 0 */
 /* Sets N integers. SEEN_OK, or SEEN_ERANGE if one is outside: those before it are set.
- * *TAKEN is how many were; NULL if nobody asks. */
+ * *TAKEN is how many were; NULL if not wanted. */
 SEEN_API int seen_bitmap_set_many(seen_bitmap *b, const uint64_t *i, size_t n,
                                   size_t *taken);
 SEEN_API uint64_t seen_bitmap_count(const seen_bitmap *b);

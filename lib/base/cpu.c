@@ -30,7 +30,7 @@ int sn_simd_runs(enum sn_simd s)
 
 enum sn_simd sn_simd_best(void)
 {
-    static int best = -1; /* the same value whoever writes it first */
+    static int best = -1; /* every thread writes the same value */
     int b = __atomic_load_n(&best, __ATOMIC_RELAXED);
     if (b >= 0)
         return (enum sn_simd)b;

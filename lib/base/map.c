@@ -30,7 +30,7 @@ static int not_a_file(const char *path, mode_t mode)
                    path, what);
 }
 
-/* Some file systems know no locks: there everybody is trusted. */
+/* Some file systems have no locks: there, every writer is trusted. */
 static bool somebody_else_writes(int fd, enum sn_writing how)
 {
     return how != SN_READS &&

@@ -8,11 +8,11 @@
  * the same. */
 enum sn_writing { SN_READS, SN_WRITES_ALONE, SN_WRITES_TOO };
 
-/* Maps the regular file PATH, shared, for reading or also for writing. An empty file
- * is *P = NULL, *LEN = 0. SEEN_EIO with errno and a reason that names the file (a
- * folder is EISDIR); SEEN_EFORMAT for pipes, sockets and devices. SEEN_EBUSY if somebody writes
- * who does not share; *LOCK is the descriptor that keeps such others out, or -1.
- * *MODIFIED is sn_modified of what is mapped. */
+/* Maps the regular file PATH, shared, for reading or also for writing. An empty file is
+ * *P = NULL, *LEN = 0. SEEN_EIO with errno and a reason that names the file (a folder
+ * is EISDIR); SEEN_EFORMAT for pipes, sockets and devices. SEEN_EBUSY if another
+ * process writes and does not share; *LOCK is the descriptor that keeps such others
+ * out, or -1. *MODIFIED is sn_modified of what is mapped. */
 int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len,
            int *lock, uint64_t *modified);
 /* The moment of the last change, in nanoseconds. */

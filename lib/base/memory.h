@@ -7,19 +7,19 @@
  * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
  * they are worth a factor of two to three at the size of memory. NULL if none. */
 void *sn_body_alloc(const seen_allocator *a, uint64_t len);
-/* The same body with only its first TO bytes, perhaps moved; NULL if there is no
- * memory to move it, then BODY stands as it was. */
+/* The same body with only its first TO bytes, perhaps moved; NULL if there is no memory
+ * to move it; BODY is then unchanged. */
 void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to);
 void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
 
 /* BODY with NEW_LEN bytes, the added ones zero. Large bodies of the system are moved by
  * page tables, so that old and new never take memory at the same time. NULL: BODY is
- * as it was. */
+ * unchanged. */
 void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
                      uint64_t new_len);
 
 /* Makes the array at *ARRAY, of *ROOM elements, hold at least N of ELEMENT bytes: an
- * eighth more than asked for, contents kept. False: no memory, all as it was. */
+ * eighth more than asked for, contents kept. False: no memory, nothing changed. */
 bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_t n,
                    size_t element);
 

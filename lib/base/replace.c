@@ -103,8 +103,8 @@ int sn_replace_begin(sn_replace *r, const char *path)
         errno = e;
         return SEEN_EIO;
     }
-    /* A file that others own stays theirs, if it may be given away: root that adds to a
-     * server's filter must not take it from the server. */
+    /* The file keeps its owner where that is allowed: when root adds to a server's
+     * filter, the server must still be able to open it. */
     if (exists && (st.st_uid != geteuid() || st.st_gid != getegid()) &&
         fchown(r->fd, st.st_uid, st.st_gid) < 0)
         errno = 0;
@@ -143,7 +143,7 @@ static int sync_folder(const char *path)
     if (fd < 0)
         return -1;
     int rc = fsync(fd);
-    if (rc < 0 && errno == EINVAL) /* a file system that cannot need not */
+    if (rc < 0 && errno == EINVAL) /* some file systems cannot, and need not */
         rc = 0;
     close(fd);
     return rc;

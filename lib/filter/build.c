@@ -139,8 +139,7 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
 {
     int fd = open(b->tmp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        char *
-            name; /* a file system without nameless files: take the name away at once */
+        char *name; /* a file system without nameless files: remove the name at once */
         if (asprintf(&name, "%s/seen-build-XXXXXX", b->tmp) < 0)
             return sn_fail(SEEN_ENOMEM, "no memory for a name");
         fd = mkostemp(name, O_CLOEXEC);
@@ -274,7 +273,7 @@ static int spill(seen_builder *b)
         b->writing = true;
         return 0;
     }
-    write_run(b); /* no thread to be had: it only takes longer */
+    write_run(b); /* no thread available: it only takes longer */
     return b->write_failed.code;
 }
 

@@ -355,7 +355,7 @@ static int solve(job *j, const sn_shape *s)
            pthread_create(thread + started, NULL, work, j) == 0)
         started++;
     if (rc == 0 && !started)
-        work(j); /* no thread to be had */
+        work(j); /* no thread available */
     pthread_mutex_lock(&j->lock);
     while (started && j->turn < j->units && j->failed.code == 0) {
         struct timespec until;

@@ -475,7 +475,7 @@ int seen_excused_save(seen_filter *f)
         if (rc == 0 && touched) /* and not by somebody who excused a key */
             rc = sn_fail(SEEN_EMISMATCH, "%s was changed since it was opened", f->path);
     }
-    /* The file gets a new time, so that whoever watches it looks again. */
+    /* The file gets a new time, so that programs that watch it look again. */
     uint64_t before = identity(f), now = moment(fd, times);
     if (rc >= 0)
         rc = write_list(f, f->path, identity_of(f->content, now), before);

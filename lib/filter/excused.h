@@ -1,12 +1,12 @@
 /* excused.h - the exceptions of a filter: keys that it says yes to and that were never
  * added, kept whole in a small file beside it.
  *
- * A filter must not deny a key that was added. Adding a key takes it off the list; and a
- * list counts only for the file it was made for, as it was then. Its content alone does
- * not tell: adding a false positive changes no bit. So the list is bound to the content
- * and to the moment of the file's last change (docs/format.md). Whoever replaces the
- * file, or adds to it with another system's library, makes the list void: the false
- * positives are back, and nothing is denied. Lists are asked only after a yes. */
+ * A filter must not deny a key that was added. Adding a key takes it off the list; and
+ * a list counts only for the file it was made for, as it was then. Its content alone
+ * does not tell: adding a false positive changes no bit. So the list is bound to the
+ * content and to the moment of the file's last change (docs/format.md). Replacing the
+ * file, or adding to it with another system's library, makes the list void: the false
+ * positives are back, and no added key is denied. Lists are asked only after a yes. */
 #ifndef SN_EXCUSED_H
 #define SN_EXCUSED_H
 #include "filter/filter.h"

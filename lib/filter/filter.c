@@ -27,7 +27,7 @@ uint64_t seen_random_seed(void)
 {
     uint64_t seed = 0;
     if (seen_random_bytes(&seed, sizeof seed) < 0) {
-        struct timespec t; /* no randomness to be had: at least not a constant */
+        struct timespec t; /* no random bytes available: at least not a constant */
         clock_gettime(CLOCK_REALTIME, &t);
         seed = (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^
                (uint64_t)(uintptr_t)&seed;
@@ -172,7 +172,7 @@ void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t l
         sn_put64((uint8_t *)to + i, sn_peek64(from + i));
 }
 
-/* An empty filter with what decides where F's bits go, but its layers. */
+/* An empty filter that places bits as F does, without F's layers. */
 static seen_filter *same_rules(const seen_filter *f)
 {
     seen_filter *g = sn_filter_alloc(&f->alloc);

@@ -1,4 +1,4 @@
-/* grow.c - filters that take more keys than anybody knew.
+/* grow.c - filters that take more keys than expected.
  *
  * While they are few, whole hashes are kept (a set of at most 1 MiB): exact, small for
  * a handful of keys, and able to become anything. Then come layers. The promise is

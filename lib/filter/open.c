@@ -1,8 +1,8 @@
 /* open.c - a filter from bytes: every number is checked before it is used.
  *
- * A file is hostile until shown otherwise: opening reads only the header, computes
- * each body's length anew from its shape, and refuses what does not fit; bodies are
- * checked against their sums on demand. */
+ * A file is hostile until shown otherwise: opening reads only the header, computes each
+ * body's length again from its shape, and refuses what does not fit; bodies are checked
+ * against their sums on demand. */
 #include "filter/excused.h"
 #include "filter/file.h"
 #include "base/bytes.h"
@@ -285,7 +285,7 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
         int listed = sn_excused_load(f, path);
         rc = listed < 0 ? listed : 0;
     }
-    /* Who writes will vouch for the whole with new sums, so the old ones must fit. */
+    /* A writer vouches for the whole file with new sums, so the old ones must fit. */
     if (rc == 0 && (mode & (SEEN_VERIFY | SEEN_LOAD) || write == SN_WRITES_ALONE))
         rc = seen_verify(f);
     if (rc == 0 && mode & SEEN_LOAD && (rc = load(&f)) == 0) {

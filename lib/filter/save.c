@@ -166,8 +166,9 @@ static int write_stream(const seen_filter *f, sn_replace *to, uint64_t *content)
     return rc;
 }
 
-/* Writes the body of L behind what is written, and the sums of its pieces to SUM. What
- * is summed is what is written, whoever adds meanwhile: a piece is copied first. */
+/* Writes the body of L behind what is written, and the sums of its pieces to SUM. The
+ * sum is that of the bytes written, even if other threads add meanwhile: a piece is
+ * copied first. */
 static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
                       uint8_t *piece, uint8_t *sum)
 {

@@ -30,7 +30,7 @@ int seen_get_hasher(const seen_filter *f, seen_hasher *out)
     return SEEN_OK;
 }
 
-/* Adds a hash; KEY is what it is of, NULL if nobody knows. */
+/* Adds a hash; KEY is what it is of, NULL if unknown. */
 static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
 {
     bool dup;

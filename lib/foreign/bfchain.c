@@ -155,8 +155,8 @@ static int chain_grow(seen_bf *f)
     if (f->options & SEEN_BF_NOSCALING || f->growth == 0)
         return sn_fail(SEEN_EFULL, "non scaling filter is full: %llu entries",
                        (unsigned long long)last->entries);
-    /* A header is taken as it is for asking, but its lies must not cost memory: what
-     * a link holds follows from its bits. */
+    /* Lookups take a header as it is, but a false one must not cost memory: the bits of
+     * a link bound what it can hold. */
     if (f->growth > MAX_GROWTH ||
         (double)last->entries * last->bpe > (double)last->bits + 64)
         return sn_fail(SEEN_EFORMAT,

@@ -226,7 +226,7 @@ static int open_json(sn_foreign *f, const seen_params *params)
         f->owned = owned;
         return rc;
     }
-    return SEEN_OK; /* who gave the text sees that it is no longer needed */
+    return SEEN_OK; /* the caller sees that its text is no longer needed */
 }
 
 static int write_json(const sn_foreign *f, const sn_sink *to)

@@ -17,7 +17,7 @@ typedef struct sn_json_parts {
 int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out);
 
 /* Base64, URL or standard alphabet, padding optional. The most bytes LEN letters give;
- * the bytes written, UINT64_MAX if it is no base64; the letters written (padded). */
+ * the bytes written, UINT64_MAX if it is not base64; the letters written (padded). */
 uint64_t sn_base64_len(uint64_t len);
 uint64_t sn_base64_read(const uint8_t *text, uint64_t len, uint8_t *out);
 size_t sn_base64_write(const uint8_t *p, uint64_t len, char *out);

@@ -422,7 +422,7 @@ void seen_cf_header(const seen_cf *f, void *buf)
     uint64_t slots = 0;
     for (uint32_t i = 0; i < f->n; i++)
         slots += table_bytes(f, &f->tables[i]);
-    /* A count that came wrong in a dump must not go out impossible. */
+    /* A wrong count in a dump must not be written out as an impossible one. */
     sn_put64(p, f->items < slots ? f->items : slots);
     sn_put64(p + 8, f->buckets);
     sn_put64(p + 16, f->deletes);

@@ -115,7 +115,7 @@ static int foreign_alloc(const sn_format *format, const seen_params *params,
     return SEEN_OK;
 }
 
-/* What was said must not contradict what the bytes say. */
+/* The caller's parameters must not contradict the bytes. */
 static int params_agree(const sn_foreign *f, const seen_params *params)
 {
     if (params->bits && f->bits.m && params->bits != f->bits.m)
@@ -126,7 +126,7 @@ static int params_agree(const sn_foreign *f, const seen_params *params)
     return SEEN_OK;
 }
 
-/* Checks what any format leaves alone; NULL becomes no parameters. */
+/* Checks the fields that no format interprets; NULL becomes empty parameters. */
 static int check_params(const seen_params **params)
 {
     static const seen_params none;
@@ -257,7 +257,8 @@ void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *f
     for (size_t i = 0; i < n; i++) {
         turned t;
         int rc = turn(f, &keys[i], &t);
-        /* What is no such key was never added; without memory nothing is certain. */
+        /* Text that cannot be such a key was never added; without memory nothing is
+         * certain. */
         found[i] = rc == SEEN_ENOMEM;
         if (rc == SEEN_OK)
             f->format->has(f, &t.key, 1, &found[i]);

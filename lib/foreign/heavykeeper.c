@@ -1,9 +1,10 @@
 /* heavykeeper.c - seen_hk: RedisBloom's top-k, HeavyKeeper, byte for byte.
  *
  * One bucket in each of DEPTH rows holds the fingerprint and the count of one item. An
- * item that meets another's fingerprint wears its count down, the larger the rarer, and
- * takes the bucket when nothing is left. The k items of the largest counts are in a
- * heap whose order of moves is RedisBloom's, because LIST and expulsion show it.
+ * item that meets another's fingerprint wears its count down (rarely, if the count is
+ * large) and takes the bucket when nothing is left. The k items of the largest counts
+ * are in a heap whose order of moves is RedisBloom's, because LIST and expulsion show
+ * it.
  *
  * RedisBloom draws from the process's generator, so that a replica soon differs from
  * its master. Here the draws come from a counter that is part of the value and travels

@@ -1,7 +1,7 @@
 /* keytype.h - from the text of a key to the bytes that another system hashed.
  *
  * Java and Parquet hash an integer as its four or eight bytes and a Java string often
- * as UTF-16; whoever asks has text. The text is UTF-8; a lone surrogate in it stands as
+ * as UTF-16; callers have text. The text is UTF-8; a lone surrogate in it stands as
  * its three bytes. Where text cannot be such a key, it was certainly never added. */
 #ifndef SN_KEYTYPE_H
 #define SN_KEYTYPE_H
@@ -14,12 +14,12 @@ const char *sn_keytype_name(sn_keytype t);
 /* Bytes that sn_keytype_convert may write for LEN bytes of text. */
 size_t sn_keytype_room(sn_keytype t, size_t len);
 
-/* Converts; SEEN_EINVAL if the text is no such key. */
+/* Converts; SEEN_EINVAL if the text cannot be such a key. */
 int sn_keytype_convert(sn_keytype t, const void *text, size_t len, uint8_t *out,
                        size_t *out_len);
 
 /* The next code point of P[0 .. LEN), LEN > 0, and how many bytes it took; a byte that
- * is no UTF-8 gives U+FFFD and takes one. */
+ * is not UTF-8 gives U+FFFD and takes one. */
 uint32_t sn_code_point(const uint8_t *p, size_t len, size_t *took);
 
 #endif

@@ -1,7 +1,7 @@
 /* leveldb_filter.c - LevelDB's builtin filter: bits, and k in the last byte.
  *
- * The filter tells its own k and size, never its keys' number; it is what one finds in
- * a table's filter block (leveldb_table.c). Adding to one keeps its size: LevelDB makes
+ * The filter knows its k and its size, but not its number of keys; a table's filter
+ * block is made of these (leveldb_table.c). Adding to one keeps its size: LevelDB makes
  * each for a known number of keys. */
 #include "foreign/probe.h"
 #include "foreign/leveldb_filter.h"

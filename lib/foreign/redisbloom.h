@@ -1,10 +1,11 @@
 /* redisbloom.h - RedisBloom's structures in memory, bit for bit.
  *
- * seen_bf is what a key made by BF.RESERVE holds: a chain of Bloom filters. seen_cf
- * is what a key made by CF.RESERVE holds: a chain of cuckoo filters. Both take the
- * same keys to the same bits as RedisBloom 2.x to 8.x and read and write the bytes of
- * its SCANDUMP and LOADCHUNK commands; seen_hk is what TOPK.RESERVE makes; what they know of Redis ends there. Files of
- * such dumps open as ordinary filters with seen_open_foreign() of seen.h.
+ * seen_bf is what a key made by BF.RESERVE holds: a chain of Bloom filters. seen_cf is
+ * what a key made by CF.RESERVE holds: a chain of cuckoo filters. Both take the same
+ * keys to the same bits as RedisBloom 2.x to 8.x and read and write the bytes of its
+ * SCANDUMP and LOADCHUNK commands; seen_hk is what TOPK.RESERVE makes; they know
+ * nothing else of Redis. Files of such dumps open as ordinary filters with
+ * seen_open_foreign() of seen.h.
  *
  * Errors are those of seen.h: a negative code, the object unchanged, the sentence in
  * seen_reason(). Memory comes from the allocator given (NULL or zeroes: the system's);

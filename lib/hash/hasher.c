@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* What a filter uses that was not told. */
+/* The hash of a filter whose specification names none. */
 #define USUAL SEEN_HASH_KEYED
 
 int sn_hasher_init(sn_hasher *h, uint32_t id, uint64_t seed, uint64_t seed_high)

@@ -94,7 +94,7 @@ const sn_keyed_twin sn_keyed_portable = {many, one};
 
 static const sn_keyed_twin *twin(void)
 {
-    static const sn_keyed_twin *best; /* the same whoever writes it first */
+    static const sn_keyed_twin *best; /* every thread writes the same value */
     const sn_keyed_twin *t = __atomic_load_n(&best, __ATOMIC_ACQUIRE);
     if (!t) {
         t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();

@@ -56,8 +56,8 @@ static uint64_t fmix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* TAIL is zero-padded: scrambling a zero word gives zero, so nobody asks how much of
- * it is real. LEN is the whole key's. */
+/* TAIL is zero-padded: scrambling a zero word gives zero, so its real length does not
+ * matter. LEN is the whole key's. */
 static void finish(uint64_t h[2], const uint8_t tail[16], uint64_t len)
 {
     h[1] ^= scramble2(sn_le64(tail + 8));

@@ -219,7 +219,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
                         uint64_t segments, unsigned bits, unsigned r, uint64_t share,
                         uint64_t salt, uint64_t entry[8])
 {
-    static sn_ribbon_fill *fill; /* the same whoever writes it first */
+    static sn_ribbon_fill *fill; /* every thread writes the same value */
     bool last = level == SN_RIBBON_LEVELS;
     uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0,
              start = w->words_len;

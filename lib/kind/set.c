@@ -118,8 +118,8 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 /* ---- what only sets can do ---------------------------------------------------- */
 
 /* Keys behind a full bucket may have been pushed past it, so a hole in one is filled
- * with such a key, and its hole in turn, until a bucket that was not full: nobody
- * was ever pushed past that. */
+ * with such a key, and its hole in turn, until a bucket that was not full: no key was
+ * ever pushed past that. */
 static int remove_hash(sn_layer *l, uint64_t h)
 {
     uint64_t units = l->shape.units, *hole = find(l, sn_set_tag(h));
@@ -233,7 +233,7 @@ static int each_hash(const sn_layer *l, int (*fn)(void *, const uint64_t *, size
         for (int i = 0; i < SN_SET_SLOTS; i++)
             if (w[i]) {
                 batch[n++] = sn_swap64(w[i]);
-                if (batch[n - 1] == sn_set_tag(0)) /* which of the two, nobody knows */
+                if (batch[n - 1] == sn_set_tag(0)) /* or hash 1: both */
                     batch[n++] = 0;
             }
         if (n > 512 - 2 * SN_SET_SLOTS) {

@@ -1,8 +1,9 @@
 /* count_min.c - count-min sketch: how often did this key occur?
  *
  * One cell in each of DEPTH rows counts a key. Native keys are hashed once and the word
- * is remixed for each row; RedisBloom's are hashed anew with the row's number as the
- * seed. Cells saturate, so an answer is never too small, at the end neither. */
+ * is remixed for each row; RedisBloom's are hashed again for each row, with its number
+ * as the seed. Cells saturate, so an answer is never too small, not even at
+ * the limit. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -202,7 +203,7 @@ int seen_cms_merge(seen_cms *dst, const seen_cms *const *src, const int64_t *wei
     }
     if (total < 0)
         return sn_fail(SEEN_ERANGE, "the sum of the totals is below 0");
-    /* First it is made sure that all goes well, then DST, a source perhaps, changes. */
+    /* Every sum is checked before DST, which may also be a source, changes. */
     uint64_t cells = dst->width * dst->depth;
     for (int change = 0; change < 2; change++)
         for (uint64_t at = 0; at < cells; at++) {

@@ -1,8 +1,8 @@
 /* entry_index.h - from the hash of an item to the number of its entry.
  *
  * Open addressing with linear steps, half full at most. It keeps 32 bits of the hash
- * and the entry's number; what an entry is, and whether two items are equal, its owner
- * knows. Entries are found in any order among those of one hash. */
+ * and the entry's number; its owner knows what an entry is and whether two items are
+ * equal. Entries are found in any order among those of one hash. */
 #ifndef SN_ENTRY_INDEX_H
 #define SN_ENTRY_INDEX_H
 #include "base/memory.h"

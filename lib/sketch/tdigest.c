@@ -167,7 +167,7 @@ static void sort_nodes(seen_tdigest_node *v, int64_t a, int64_t b, unsigned dept
 /* ---- adding ---------------------------------------------------------------------- */
 
 /* MEAN after a value X of weight W made its weight ALL. Values so far apart that their
- * difference has no number are weighed one by one. */
+ * difference overflows are weighed one by one. */
 static double moved_mean(double mean, double x, double w, double all)
 {
     double moved = mean + (x - mean) * w / all;

@@ -22,8 +22,8 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Values may be so far apart that a difference or a product has no number. These three
- * compute as RedisBloom does where there is one, and otherwise in a safer order. */
+/* Values may be so far apart that a difference or a product overflows. These three
+ * compute as RedisBloom does unless that happens, and then in a safer order. */
 
 /* The mean of X and Y with weights, between both. */
 static double weighted(double x, double wx, double y, double wy)
@@ -35,7 +35,7 @@ static double weighted(double x, double wx, double y, double wy)
 }
 
 /* The value DONE / ALL of the way from the end X to the mean Y. In a node of weight 2
- * there is no way: the end itself. */
+ * that is the end itself. */
 static double on_the_way(const seen_tdigest *t, double x, double done, double all,
                          double y)
 {

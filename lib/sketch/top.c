@@ -212,7 +212,7 @@ static int add(seen_top *t, const void *key, size_t len, uint64_t hash, uint64_t
     if (!keep_item(t, x, key, len))
         return sn_fail(SEEN_ENOMEM, "no memory for a key of %zu bytes", len);
     uint64_t before = *cell;
-    if (full) { /* whoever leaves counts in its cell from now on */
+    if (full) { /* the key that leaves counts in its cell from now on */
         sn_index_remove(&t->index, (uint32_t)old_hash, e);
         uint64_t *left = cell_of(t, old_hash);
         if (*left < old_count)
@@ -261,7 +261,7 @@ static bool before(const seen_top *t, uint32_t a, uint32_t b)
     return order ? order < 0 : x->len < y->len;
 }
 
-/* Sorts the heap array itself: in rising order of counts a heap it is still, so it is
+/* Sorts the heap array itself: in rising order of counts it is still a heap, so it is
  * listed from its end. Heap sort, because it needs no memory. */
 static void sort_heap(seen_top *t)
 {
