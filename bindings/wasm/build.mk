@@ -1,0 +1,51 @@
+# bindings/wasm/ - libseen as WebAssembly, and the npm package around it. `make wasm`
+# builds $(BUILD)/wasm, which is the package: scalar and SIMD modules, loader, types.
+#
+# clang's wasm32 target with Debian's wasi-libc; nothing of WASI is imported, so that the
+# module runs wherever JavaScript does. Functions that every key passes are compiled for
+# speed, the rest for size.
+WASM_CC ?= clang
+WASM_DIR = $(BUILD)/wasm
+WASM_TARGET = --target=wasm32-wasi
+WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <math.h>\n__int128 f(__int128 x) { return x * x + (int)log((double)x); }\n' | \
+    $(WASM_CC) $(WASM_TARGET) -xc - -o $(BUILD)/config/probe.wasm -nostartfiles -Wl,--no-entry -Wl,--export=f >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe.wasm)
+WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/xxhash.h))
+.PHONY: wasm
+ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
+WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c lib/base/map.c lib/base/replace.c,$(LIB_SRC)) \
+    $(wildcard bindings/wasm/src/*.c))
+WASM_FAST = lib/hash/keyed.c lib/hash/hasher.c lib/kind/blocked.c lib/kind/split.c lib/kind/classic.c lib/filter/batch.c \
+    lib/filter/single_key.c bindings/wasm/src/seen_wasm.c
+WASM_FLAGS = $(WASM_TARGET) $(STD) $(WARN) -Iinclude -Ilib -Ibindings/wasm/libc -I$(WASM_DIR)/include \
+    -Wno-missing-prototypes -DO_TMPFILE=0 -mbulk-memory -D_Thread_local= -fvisibility=hidden -ffp-contract=off -ffunction-sections -fdata-sections
+WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,--import-memory \
+    -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first
+CONFIG_wasm := $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_SRC) $(WASM_FAST)
+WASM_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/obj/%.o)
+WASM_SIMD_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/simd/%.o)
+WASM_FILES = $(patsubst bindings/wasm/%,$(WASM_DIR)/%,$(wildcard $(addprefix bindings/wasm/,seen.mjs seen.d.ts package.json README.md)))
+WASM_ALL = $(WASM_DIR)/seen.wasm $(WASM_DIR)/seen.simd.wasm $(WASM_FILES)
+wasm: $(WASM_ALL)
+TESTS_NEED += $(WASM_ALL)
+
+$(WASM_DIR)/include/xxhash.h: $(WASM_XXHASH)
+	@mkdir -p $(@D)
+	@cp $< $@
+$(WASM_DIR)/obj/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
+	@mkdir -p $(@D)
+	$(WASM_CC) $(WASM_FLAGS) $(if $(filter $<,$(WASM_FAST)),-O3,-Oz) -MMD -MP -c $< -o $@
+$(WASM_DIR)/simd/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
+	@mkdir -p $(@D)
+	$(WASM_CC) $(WASM_FLAGS) -msimd128 $(if $(filter $<,$(WASM_FAST)),-O3,-Oz) -MMD -MP -c $< -o $@
+$(WASM_DIR)/seen.wasm: $(WASM_OBJ)
+	$(WASM_CC) $(WASM_LINK) -o $@ $^
+$(WASM_DIR)/seen.simd.wasm: $(WASM_SIMD_OBJ)
+	$(WASM_CC) $(WASM_LINK) -o $@ $^
+$(WASM_FILES): $(WASM_DIR)/%: bindings/wasm/%
+	@mkdir -p $(@D)
+	@cp $< $@
+else
+wasm:
+	@echo "make: packages clang, lld, wasi-libc, libclang-rt-dev-wasm32 or libxxhash-dev are not installed" >&2; exit 1
+$(call part-skip,wasm,clang lld wasi-libc libclang-rt-dev-wasm32)
+endif

@@ -1,0 +1,128 @@
+/* no_files.c - what a module without a file system says to those who ask for one.
+ *
+ * Nothing that seen_wasm.c exports opens a file. The library still refers to these, for
+ * filters that came from files and builders that outgrow their memory; here they say
+ * that it cannot be done, and that is an ordinary failure of the call. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static int none(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* ---- the system's ---------------------------------------------------------------- */
+
+int open(const char *path, int flags, ...)
+{
+    return none();
+}
+int mkostemp(char *name, int flags)
+{
+    return none();
+}
+int unlink(const char *path)
+{
+    return none();
+}
+int close(int fd)
+{
+    return none();
+}
+ssize_t pread(int fd, void *to, size_t len, off_t at)
+{
+    return none();
+}
+ssize_t pwrite(int fd, const void *from, size_t len, off_t at)
+{
+    return none();
+}
+int fstatvfs(int fd, struct statvfs *out)
+{
+    return none();
+}
+int fstat(int fd, struct stat *out)
+{
+    return none();
+}
+int futimens(int fd, const struct timespec times[2])
+{
+    return none();
+}
+int asprintf(char **out, const char *fmt, ...)
+{
+    *out = NULL;
+    return -1;
+}
+char *getenv(const char *name)
+{
+    return NULL;
+}
+char *strerror(int e)
+{
+    return e == ENOSYS ? "there are no files here" : "the system refused";
+}
+
+/* ---- the library's: base/map.c and base/replace.c -------------------------------- */
+
+int sn_map(const char *path, int how, uint8_t **p, uint64_t *len, int *lock,
+           uint64_t *modified);
+uint64_t sn_modified(const struct stat *st);
+void sn_unmap(uint8_t *p, uint64_t len, int lock);
+int sn_cannot_open(const char *path);
+int sn_replace_begin(void *r, const char *path);
+int sn_replace_write(void *r, const void *p, size_t len);
+int sn_replace_rewind(void *r);
+int sn_replace_commit(void *r);
+void sn_replace_abort(void *r);
+int sn_fail(int code, const char *fmt, ...);
+
+static int refused(void)
+{
+    none();
+    return sn_fail(-9 /* SEEN_EIO */, "there are no files here");
+}
+int sn_map(const char *path, int how, uint8_t **p, uint64_t *len, int *lock,
+           uint64_t *modified)
+{
+    return refused();
+}
+uint64_t sn_modified(const struct stat *st)
+{
+    return 0;
+}
+void sn_unmap(uint8_t *p, uint64_t len, int lock)
+{
+}
+int sn_cannot_open(const char *path)
+{
+    return refused();
+}
+int sn_replace_begin(void *r, const char *path)
+{
+    return refused();
+}
+int sn_replace_write(void *r, const void *p, size_t len)
+{
+    return refused();
+}
+int sn_replace_rewind(void *r)
+{
+    return refused();
+}
+int sn_replace_commit(void *r)
+{
+    return refused();
+}
+void sn_replace_abort(void *r)
+{
+}

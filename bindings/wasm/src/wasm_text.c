@@ -1,0 +1,155 @@
+/* wasm_text.c - numbers to text and back, for the messages and keys of the library.
+ *
+ * The engine does what is hard about it: it has the digits of doubles already, exactly
+ * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s %c
+ * %d %u %x %m %zu %llu %%, widths and zero padding of integers, %g and %f with a
+ * precision: every form that lib/ uses. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Writes X with PRECISION digits, significant ones for 'g', after the point for 'f'. */
+__attribute__((import_module("seen"), import_name("digits"))) unsigned
+engine_digits(double x, int precision, int form, char *to);
+
+/* The number that is all of the LEN bytes at TEXT, as strtod reads it, or with NARROW as
+ * strtof does; *KNOWN says whether it is one. */
+__attribute__((import_module("seen"), import_name("number"))) double
+engine_number(const char *text, size_t len, int narrow, bool *known);
+
+typedef struct page {
+    char *at;
+    size_t size, len;
+} page;
+
+static void put(page *p, const char *s, size_t len)
+{
+    for (; len; len--, s++, p->len++)
+        if (p->len + 1 < p->size)
+            p->at[p->len] = *s;
+}
+
+static void put_integer(page *p, uint64_t x, bool negative, unsigned base, int width,
+                        char pad)
+{
+    char text[24];
+    int at = sizeof text;
+    do
+        text[--at] = "0123456789abcdef"[x % base];
+    while (x /= base);
+    if (negative)
+        text[--at] = '-';
+    for (int n = (int)sizeof text - at; n < width; n++)
+        put(p, &pad, 1);
+    put(p, text + at, sizeof text - (size_t)at);
+}
+
+static void put_one(page *p, const char **fmt, va_list *ap)
+{
+    const char *f = *fmt;
+    char pad = ' ';
+    bool prefix = *f == '#';
+    int width = 0, precision = -1, longs = 0;
+    f += prefix;
+    if (*f == '0')
+        pad = *f++;
+    for (; *f >= '0' && *f <= '9'; f++)
+        width = width * 10 + *f - '0';
+    if (*f == '.')
+        for (f++, precision = 0; *f >= '0' && *f <= '9'; f++)
+            precision = precision * 10 + *f - '0';
+    if (*f == '*')
+        f++, precision = va_arg(*ap, int);
+    for (; *f == 'l' || *f == 'z'; f++)
+        longs += *f == 'l';
+    *fmt = f + 1;
+    char text[48];
+    switch (*f) {
+    case 'd':
+    case 'i': {
+        long long x = longs > 1 ? va_arg(*ap, long long) : va_arg(*ap, int);
+        put_integer(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0, 10, width, pad);
+        break;
+    }
+    case 'u':
+    case 'x': {
+        uint64_t x =
+            longs > 1 ? va_arg(*ap, unsigned long long) : va_arg(*ap, unsigned);
+        if (prefix)
+            put(p, "0x", 2);
+        put_integer(p, x, false, *f == 'x' ? 16 : 10, width, pad);
+        break;
+    }
+    case 'g':
+    case 'f':
+        put(p, text,
+            engine_digits(va_arg(*ap, double), precision < 0 ? 6 : precision, *f, text));
+        break;
+    case 'c':
+        text[0] = (char)va_arg(*ap, int);
+        put(p, text, 1);
+        break;
+    case 's': {
+        const char *s = va_arg(*ap, const char *);
+        put(p, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
+        break;
+    }
+    case 'm': {
+        const char *s = strerror(errno);
+        put(p, s, strlen(s));
+        break;
+    }
+    default:
+        put(p, f, 1);
+    }
+}
+
+int vsnprintf(char *buf, size_t size, const char *fmt, va_list ap)
+{
+    page p = {buf, size, 0};
+    va_list args;
+    va_copy(args, ap);
+    while (*fmt)
+        if (*fmt != '%')
+            put(&p, fmt++, 1);
+        else if (fmt++, *fmt)
+            put_one(&p, &fmt, &args);
+    va_end(args);
+    if (size)
+        buf[p.len < size ? p.len : size - 1] = 0;
+    return (int)p.len;
+}
+
+int snprintf(char *buf, size_t size, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(buf, size, fmt, ap);
+    va_end(ap);
+    return n;
+}
+
+/* The library's texts are numbers as a whole or not at all. */
+static double whole(const char *text, int narrow, char **end)
+{
+    bool known = false;
+    size_t len = strlen(text);
+    double x = engine_number(text, len, narrow, &known);
+    if (end)
+        *end = (char *)text + (known ? len : 0);
+    return known ? x : 0;
+}
+
+double strtod(const char *text, char **end)
+{
+    return whole(text, 0, end);
+}
+
+float strtof(const char *text, char **end)
+{
+    return (float)whole(text, 1, end);
+}
