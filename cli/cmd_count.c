@@ -122,7 +122,8 @@ typedef struct job {
 
 /* What the filter is expected to have lost is added to the counts, in proportion. */
 typedef struct estimate {
-    double lost, scale, sigma;
+    double lost, low, high; /* and the interval it lies in */
+    double scale, sigma;
 } estimate;
 
 static uint64_t scaled(uint64_t count, const estimate *e)
@@ -139,6 +140,8 @@ static void report_json(const job *j, const estimate *e)
     kit_json_text(&o, "kind", seen_kind_name(seen_kind_of(j->filter)));
     kit_json_count(&o, "memory", seen_bytes(j->filter));
     kit_json_real(&o, "expected_lost", e->lost);
+    kit_json_count(&o, "lost_at_least", (uint64_t)e->low);
+    kit_json_count(&o, "lost_at_most", (uint64_t)e->high);
     kit_json_real(&o, "relative_error", e->sigma);
     if (j->by) {
         kit_json_open(&o, "groups", '[');
@@ -159,9 +162,11 @@ static void report(const job *j)
 {
     uint64_t added = seen_added(j->filter);
     estimate e = {.lost = seen_lost_expected(j->filter), .scale = 1};
+    seen_lost_range(j->filter, 0, &e.low, &e.high);
     if (added) {
         e.scale = 1 + e.lost / (double)added;
-        e.sigma = sqrt(e.lost) / ((double)added + e.lost);
+        /* The interval is some six sigma wide. */
+        e.sigma = fmax(sqrt(e.lost), (e.high - e.low) / 6) / ((double)added + e.lost);
     }
     if (j->json) {
         report_json(j, &e);
@@ -182,9 +187,9 @@ static void report(const job *j)
     else if (e.lost < 0.5)
         kit_warn("exact, but for a chance of %.1g", e.lost);
     else
-        kit_warn("%.0f of %" PRIu64 " are expected to be lost and were added to the "
-                 "counts; standard error of the total %.2g%%",
-                 e.lost, added, 100 * e.sigma);
+        kit_warn("%.0f (%.0f to %.0f) of %" PRIu64 " are expected to be lost and were "
+                 "added to the counts; standard error of the total %.2g%%",
+                 e.lost, e.low, e.high, added, 100 * e.sigma);
 }
 
 static void parse(job *j, const kit_command *self, int argc, char **argv)

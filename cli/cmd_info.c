@@ -91,11 +91,17 @@ static void show(const char *name, const seen_filter *f)
     if (st.kind == SEEN_SET)
         printf("             chance that any key was lost while it was filled: %.2g\n",
                st.lost_expected);
-    else if (st.lost_expected > 0)
-        printf("  lost       %.*g new keys expected to have been taken for old ones\n",
+    else if (st.lost_expected > 0) {
+        double low, high;
+        seen_lost_range(f, 0, &low, &high);
+        printf("  lost       %.*g new keys expected to have been taken for old ones",
                st.lost_expected < 10 ? 2 : 6,
                st.lost_expected < 10 ? st.lost_expected
                                      : floor(st.lost_expected + 0.5));
+        if (high > 0)
+            printf(" (%.0f to %.0f)", low, high);
+        printf("\n");
+    }
     printf("  can        ask%s%s%s%s%s\n", can & SEEN_CAN_ADD ? ", add" : "",
            can & SEEN_CAN_REMOVE ? ", remove" : "",
            can & SEEN_CAN_MERGE ? ", merge" : "",
@@ -124,7 +130,11 @@ static void show_json(kit_json *j, const char *name, const seen_filter *f)
     kit_json_real(j, "fill", st.fill);
     kit_json_real(j, "error", st.error_now);
     kit_json_real(j, "error_promised", st.error_wanted);
+    double low, high;
+    seen_lost_range(f, 0, &low, &high);
     kit_json_real(j, "expected_lost", st.lost_expected);
+    kit_json_count(j, "lost_at_least", (uint64_t)low);
+    kit_json_count(j, "lost_at_most", (uint64_t)high);
     kit_json_bool(j, "fixed", st.flags & SEEN_FIXED);
     kit_json_bool(j, "dirty", st.dirty);
     kit_json_close(j, '}');

@@ -57,7 +57,8 @@ static const kit_option options[] = {
      "fingerprints until they reach SIZE, then, with a warning, the best filter that "
      "fits."},
     {OPT_MAX_LOST, "max-lost", "N",
-     "Stop with an error before more than N distinct lines are expected to be lost."},
+     "Stop with an error before more than N distinct lines may be lost: the upper end of "
+     "the interval that --stats shows."},
     {'d', "repeated", NULL, "Print only lines seen before, each time."},
     {'c', "count", NULL,
      "Print each distinct line with how often it came in front, as uniq -c does, but "
@@ -313,12 +314,16 @@ static void report(const uniq *u)
         kit_json_count(&j, "memory", u->memory);
         kit_json_real(&j, "error", u->error);
         kit_json_real(&j, "expected_lost", u->lost);
+        kit_json_count(&j, "lost_at_least", (uint64_t)u->lost_low);
+        kit_json_count(&j, "lost_at_most", (uint64_t)u->lost_high);
         kit_json_close(&j, '}');
     } else if (u->stats) {
-        fprintf(stderr, "%llu in, %llu out, expected lost %.*g, %s\n",
+        fprintf(stderr, "%llu in, %llu out, expected lost %.*g",
                 (unsigned long long)u->lines, (unsigned long long)u->out.lines,
-                u->lost < 10 ? 2 : 6, u->lost < 10 ? u->lost : floor(u->lost + 0.5),
-                kit_show_bytes((double)u->memory, size));
+                u->lost < 10 ? 2 : 6, u->lost < 10 ? u->lost : floor(u->lost + 0.5));
+        if (u->lost_high > 0)
+            fprintf(stderr, " (%.0f to %.0f)", u->lost_low, u->lost_high);
+        fprintf(stderr, ", %s\n", kit_show_bytes((double)u->memory, size));
         if (u->missing)
             fprintf(stderr, "%llu lines had no field %llu: their key is empty\n",
                     (unsigned long long)u->missing, (unsigned long long)u->keys.field);

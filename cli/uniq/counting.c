@@ -204,14 +204,15 @@ static void print_estimated(counting *c)
     u->kind = "count-min";
     u->memory = u->size.memory;
     u->lost = seen_lost_expected(seen);
+    seen_lost_range(seen, 0, &u->lost_low, &u->lost_high);
     u->error = seen_error_predicted(seen);
     if (!u->quiet)
         kit_warn(
             "more distinct lines than -m holds: counts are estimates, never too "
             "low, and too high by more than %.0f for at most one line in %.0f; %.*g "
-            "lines are expected lost",
+            "lines are expected lost (%.0f to %.0f)",
             ceil(M_E / (double)info.width * (double)u->lines), exp(SKETCH_ROWS),
-            u->lost < 10 ? 2 : 6, u->lost);
+            u->lost < 10 ? 2 : 6, u->lost, u->lost_low, u->lost_high);
     seen_free(seen);
 }
 

@@ -64,26 +64,29 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
         dup[r->at[j]] = r->dup[j];
 }
 
-/* How many of N lines can be added now without expecting to lose more than allowed: a
- * few at a time, because the error rises with each, or none. */
+/* How many of N lines can be added now so that the losses stay within what is allowed,
+ * up to the upper end of their interval: a few at a time, because the error rises with
+ * each, or none. */
 static size_t may_take(uniq *u, size_t n)
 {
     static uint64_t next, at;
-    static double lost, error;
+    static double most, error;
     if (u->max_lost < 0 || !u->seen->filter)
         return n;
     uint64_t added = seen_added(u->seen->filter), few = added / 64 + 64;
     n = n < few ? n : few;
-    double ahead = (double)(added - at + n) * error * 1.2;
+    double ahead = added + n > at ? (double)(added + n - at) * error * 1.5 : 0;
     /* The prediction takes a moment: made again when the filter has grown by 1%. */
-    if (added >= next || lost + ahead > u->max_lost) {
-        lost = seen_lost_expected(u->seen->filter) - u->lost_base;
+    if (added >= next || most + ahead > u->max_lost) {
+        double low;
         error = seen_error_predicted(u->seen->filter);
-        at = added;
-        next = added + added / 100 + 16;
         ahead = (double)n * error * 1.2;
+        seen_lost_range(u->seen->filter, u->lost_base - ahead, &low, &most);
+        at = added + n;
+        next = added + added / 100 + 16;
+        return most <= u->max_lost ? n : 0;
     }
-    return lost + ahead <= u->max_lost ? n : 0;
+    return n;
 }
 
 /* Looks up and adds the lines of B; returns how many, fewer than all only if too many
@@ -191,8 +194,8 @@ static void write_out(void *ctx, batch *b)
     if (u->after_print && !kit_output_replaces(u->out.out))
         after_print_record(u->after_print, u->seen);
     if (k->last)
-        kit_die("stopped before line %llu: more than %.0f distinct lines would be "
-                "expected lost (give a larger -n or -m, or a smaller -e)",
+        kit_die("stopped before line %llu: more than %.0f distinct lines might be "
+                "lost (give a larger -n or -m, or a smaller -e)",
                 (unsigned long long)k->lines + 1, u->max_lost);
     feed_progress(w->f, k->lines, u->repeated ? k->lines - u->out.lines : u->out.lines,
                   k->memory);
@@ -236,6 +239,8 @@ static void sum_up(uniq *u)
         u->error = st.error_now;
         u->lost = more > u->lost ? more : u->lost;
     }
+    seen_lost_range(u->seen->filter, named_lost(u->seen) - u->lost, &u->lost_low,
+                    &u->lost_high);
 }
 
 void uniq_one_pass(uniq *u)

@@ -33,7 +33,7 @@ typedef struct uniq {
     double short_base; /* at the start: keys that set bits but were not counted */
     uint64_t memory;   /* bytes of filters and tables */
     const char *kind;
-    double error, lost;
+    double error, lost, lost_low, lost_high;
 } uniq;
 
 /* Two ways, which write the lines and leave the counts in U: through a filter or set

@@ -1,4 +1,4 @@
-/* stats.c - what a filter says of itself: counts, errors, expected losses. */
+/* stats.c - what a filter says of itself: counts and errors. */
 #include "filter/filter.h"
 #include <math.h>
 #include <stdio.h>
@@ -52,30 +52,6 @@ double seen_error_predicted(const seen_filter *f)
         clear *= 1 - f->layer[i].kind->error_at(&f->layer[i].shape,
                                                 (double)added_to(f->layer + i));
     return 1 - clear;
-}
-
-/* While layer i fills, a new key is taken for an old one with the error of the
- * layers before, which is constant, and of layer i, which rises with its keys: those
- * that were added and those that were lost on the way. Followed in equal steps of
- * added keys; one added key stands for 1 / (1 - error) that came. */
-double seen_lost_expected(const seen_filter *f)
-{
-    enum { STEPS = 32 };
-    double lost = 0, clear = 1; /* clear: chance that no earlier layer says yes */
-    for (uint32_t i = 0; i < f->layers; i++) {
-        const sn_layer *l = f->layer + i;
-        double step = (double)added_to(l) / STEPS, came = 0;
-        if (!(l->kind->can & SEEN_CAN_ADD))
-            continue; /* static: built from all keys, none was taken for another */
-        for (int s = 0; s < STEPS && step > 0; s++) {
-            double e = l->kind->error_at(&l->shape, came + step / 2);
-            double no = clear * (1 - e);
-            lost += no > 0 ? step * (1 - no) / no : 0;
-            came += e < 1 ? step / (1 - e) : step;
-        }
-        clear *= 1 - l->kind->error_at(&l->shape, came);
-    }
-    return lost;
 }
 
 void seen_get_stats(const seen_filter *f, seen_stats *out)

@@ -61,6 +61,10 @@ struct sn_layer {
     uint64_t added; /* keys in this layer that were new when added */
     uint64_t len;   /* of the body, = kind->body_len(&shape) */
     uint8_t *body;  /* aligned to 64 */
+    /* What measure() said when ADDED was measured_at - 1 (0: never). Any thread that
+     * asks may set it: the word first, then measured_at. */
+    double measured;
+    uint64_t measured_at;
 };
 
 /* What the bits themselves say. */

@@ -43,7 +43,25 @@ for my $mode ('-e 0.01', '-e 0.01 -n 100000', '-e 0.001 -n 400k', '-e 0.05 -n 40
     my $room = 6 * sqrt($lost) + $lost / 50 + 6;
     ok(abs($truth - $lost) <= $room, sprintf "%s: %d lost, %.1f expected, +- %.0f", $mode, $truth, $lost, $room);
     my ($e) = $mode =~ /-e (\S+)/;
+    my ($low) = $stats =~ /"lost_at_least": (\d+)/;
+    my ($high) = $stats =~ /"lost_at_most": (\d+)/;
+    ok($low <= $truth && $truth <= $high, "$mode: $truth lost, said to be from $low to $high");
     ok($truth <= $e * $distinct + 6 * sqrt($e * $distinct), "$mode: the promised error is kept") if $e;
+}
+
+# --max-lost stops at the upper end of the interval. Numbered lines: what is missing
+# between the first and the last was lost. A bound for 99 of 100 seeds.
+open $f, '>', 'numbers' or die;
+print $f "$_\n" for 1 .. 20000;
+close $f;
+for my $mode ('-m 16K', '-e 0.02 -n 100') {
+    my ($over, $stopped) = (0, 0);
+    for my $seed (1 .. 50) {
+        my @out = `SEEN_SEED=$seed seen uniq -q $mode --max-lost 25 numbers 2>err`;
+        $stopped++ if $? >> 8 == 2;
+        $over++ if $out[-1] - @out > 25;
+    }
+    ok($over <= 1 && $stopped == 50, "$mode --max-lost 25: $over of 50 runs lose more, $stopped stop");
 }
 print "1..$n\n";
 exit $bad;

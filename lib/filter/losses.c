@@ -1,0 +1,142 @@
+/* losses.c - how many new keys a filter has taken for old ones: the expected number, and
+ * an interval that holds.
+ *
+ * While layer i fills, a new key is lost with the error of the layers before and of layer
+ * i itself. Two things vary around the expectation:
+ *
+ *   - The losses themselves. A layer counts the keys it took, so that the losses between
+ *     two of them are geometric: mean e / (1 - e), variance e / (1 - e)^2.
+ *   - The error of a layer. n random keys make e larger or smaller than its expectation
+ *     with a relative variance of at most about a^2 / n, where e rises as n^a: one key
+ *     more or less in each of n places. A layer of a hundred keys varies by a third, and
+ *     every key that comes later meets it. So the layers before the newest, which change
+ *     no more, are measured, as far as that can be done without a sample. */
+#include "filter/filter.h"
+#include <math.h>
+
+#define MEASURED_BYTES ((uint64_t)16 << 20)
+#define STEPS 32
+
+typedef struct losses {
+    double mean, variance;
+} losses;
+
+/* The error of layer L, which takes no more keys, as its bits say. */
+static double measured(sn_layer *l)
+{
+    uint64_t at = __atomic_load_n(&l->added, __ATOMIC_RELAXED) + 1;
+    double e;
+    if (__atomic_load_n(&l->measured_at, __ATOMIC_ACQUIRE) == at) {
+        __atomic_load(&l->measured, &e, __ATOMIC_RELAXED);
+        return e;
+    }
+    sn_measure m;
+    l->kind->measure(l, &m);
+    __atomic_store(&l->measured, &m.error, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->measured_at, at, __ATOMIC_RELEASE);
+    return m.error;
+}
+
+/* The exponent a of the error as a function of the keys, near N. */
+static double slope(const sn_layer *l, double n)
+{
+    double e = l->kind->error_at(&l->shape, n), less = l->kind->error_at(&l->shape, 0.9 * n);
+    return less > 0 && e > less ? log(e / less) / -log(0.9) : 0;
+}
+
+/* What layer L lost while it was filled, each key with probability CLEAR not lost to the
+ * layers before. Followed in equal steps of added keys, one of which stands for
+ * 1 / (1 - error) that came; *CAME is how many in the end. More lost keys than expected
+ * are more keys that came, so that a deviation grows with the error. */
+static losses while_filling(const sn_layer *l, double n, double clear, double *came)
+{
+    int steps = l->kind->error_at(&l->shape, n) > 0.05 ? 4 * STEPS : STEPS;
+    double step = n / steps, e = 0, own = 0, at = 0;
+    losses here = {0, 0};
+    for (int s = 0; s < steps; s++) {
+        double before = e;
+        if (e > 0.02) /* below, the last step says well enough where the middle is */
+            e = l->kind->error_at(&l->shape, at);
+        e = l->kind->error_at(&l->shape, at + step / 2 / fmax(1 - e, 0.01));
+        double no = clear * fmax(1 - e, 1e-9);
+        double rise = 1 + (e - before) / fmax(1 - e, 1e-9);
+        here.mean += step * (1 - no) / no;
+        here.variance = here.variance * rise * rise + step * (1 - no) / (no * no);
+        own += step * e / fmax(1 - e, 1e-9);
+        at += step / fmax(1 - e, 1e-9);
+    }
+    double a = slope(l, at);
+    here.variance += own * own * a * a / n;
+    *came = at;
+    return here;
+}
+
+static losses expect(const seen_filter *f)
+{
+    losses all = {0, 0};
+    double clear = 1; /* chance that no earlier layer says yes */
+    /* Of the layers that were not measured: the sum of the variances of their errors,
+     * and the same times the keys that came after each. */
+    double unsure = 0, unsure_keys = 0;
+    for (uint32_t i = 0; i < f->layers; i++) {
+        sn_layer *l = f->layer + i;
+        double n = (double)__atomic_load_n(&l->added, __ATOMIC_RELAXED), came;
+        if (!(l->kind->can & SEEN_CAN_ADD) || !(n > 0))
+            continue; /* static: built from all keys, none was taken for another */
+        losses here = while_filling(l, n, clear, &came);
+        double keys = n + here.mean;
+        all.mean += here.mean;
+        all.variance += here.variance + keys * (2 * unsure_keys + keys * unsure);
+        unsure_keys += keys * unsure;
+        if (i + 1 == f->layers)
+            break;
+        /* Fingerprints say how many there are, not how many of them are equal. */
+        if (l->len <= MEASURED_BYTES && !(l->kind->can & SEEN_CAN_REMOVE)) {
+            clear *= 1 - measured(l);
+        } else {
+            double e = l->kind->error_at(&l->shape, came), a = slope(l, came);
+            clear *= 1 - e;
+            unsure += e * e * a * a / n;
+        }
+    }
+    return all;
+}
+
+double seen_lost_expected(const seen_filter *f)
+{
+    return expect(f).mean;
+}
+
+/* The smallest whole number that a negative binomial variable of this mean and variance
+ * (Poisson if they are equal) exceeds with probability at most TAIL. */
+static double counted_quantile(double mean, double more, double tail)
+{
+    double odds = more / mean, sum = 0;
+    double p = odds > 1e-9 ? exp(-mean / odds * log1p(odds)) : exp(-mean);
+    for (int k = 0;; k++) {
+        sum += p;
+        if (sum >= 1 - tail || k == 100000)
+            return k;
+        p *= (mean + k * odds) / ((k + 1) * (1 + odds));
+    }
+}
+
+/* One of 1000 beyond each end. */
+#define TAIL 0.001
+#define SIGMAS 3.0902
+
+void seen_lost_range(const seen_filter *f, double before, double *low, double *high)
+{
+    losses all = expect(f);
+    double mean = fmax(all.mean - before, 0), more = fmax(all.variance - all.mean, 0);
+    if (!(mean > 0)) {
+        *low = *high = 0;
+    } else if (mean < 500 && more < 100 * mean) {
+        *low = counted_quantile(mean, more, 1 - TAIL);
+        *high = counted_quantile(mean, more, TAIL);
+    } else {
+        double room = SIGMAS * sqrt(mean + more);
+        *low = fmax(floor(mean - room), 0);
+        *high = ceil(mean + room + (SIGMAS * SIGMAS - 1) / 6);
+    }
+}
