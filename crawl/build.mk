@@ -16,6 +16,14 @@ FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,page/sitemap.o page/html.o pa
 ifeq ($(CRAWL_MISSING),)
 CRAWL_LIBS := $(call pkg,--libs,$(CRAWL_PKGS)) $(HIREDIS_LIBS) $(LIB_LIBS)
 CRAWL_FLAGS := $(call pkg,--cflags,$(CRAWL_PKGS)) $(HIREDIS_FLAGS)
+# The status page is left out where its library is missing.
+CRAWL_STATUS_MISSING := $(call missing,libmicrohttpd:libmicrohttpd-dev)
+ifeq ($(CRAWL_STATUS_MISSING),)
+CRAWL_LIBS += $(call pkg,--libs,libmicrohttpd)
+CRAWL_FLAGS += $(call pkg,--cflags,libmicrohttpd) -DSEEN_CRAWL_STATUS
+else
+$(call part-skip,seen crawl --status,$(CRAWL_STATUS_MISSING))
+endif
 CONFIG_crawl := $(CRAWL_FLAGS) $(CRAWL_LIBS) $(CRAWL_OBJ)
 $(CRAWL_OBJ): CPPFLAGS += $(CRAWL_FLAGS)
 $(CRAWL_OBJ) $(BUILD)/seen-crawl: $(BUILD)/config/crawl
@@ -35,7 +43,7 @@ CRAWL_LIBS_packed_bodies = -lbrotlienc
 $(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS) $(CRAWL_LIBS_$*)
-TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t $(BUILD)/tests/crawl/packed_bodies.t
+TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t $(BUILD)/tests/crawl/packed_bodies.t $(BUILD)/tests/crawl/view_parts.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

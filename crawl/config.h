@@ -12,7 +12,7 @@ typedef struct words {
 } words;
 
 /* What the crawl's folder is for. */
-enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR, RUN_AGAIN };
+enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR, RUN_AGAIN, RUN_REPORT };
 enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
 enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 
@@ -55,6 +55,7 @@ typedef struct config {
     const char *out, *warc, *links, *bodies;
     uint64_t warc_size; /* 0: one file */
     bool json_lines, json_stats, quiet, progress;
+    const char *status; /* where to serve it; NULL: nowhere */
     /* many crawlers */
     const char *redis, *name;
     double lease;

@@ -1,6 +1,8 @@
 /* crawl_main.c - seen crawl: sets up the parts, runs them, takes them down. */
 #include "crawler.h"
 #include "seen.h"
+#include "view/crawl_report.h"
+#include "view/snapshot.h"
 
 #include <errno.h>
 #include <idn2.h>
@@ -94,6 +96,10 @@ int main(int argc, char **argv)
         list_pages(&conf);
         return 0;
     }
+    if (conf.run == RUN_REPORT) {
+        crawl_report(&conf);
+        return 0;
+    }
     if (conf.run == RUN_REPAIR) {
         frontier_repair(conf.dir, conf.seed);
         return 0;
@@ -103,6 +109,8 @@ int main(int argc, char **argv)
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
     raise_limit(conf.connections);
+    if (conf.status)
+        c.status = status_server_start(&conf);
 
     bool temporary;
     const char *dir = make_dir(&conf, &temporary);
@@ -138,6 +146,7 @@ int main(int argc, char **argv)
     }
     crawler_run(&c);
 
+    status_server_stop(c.status);
     bool interrupted = stop != 0;
     summary_print(&c, interrupted);
     c.store->close(&c);

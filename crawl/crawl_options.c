@@ -37,6 +37,10 @@ static const crawl_option rows[] = {
      "Print the pages done so far, also while a crawl is running; with --json as JSON "
      "lines.",
      RUN, AT(dir), RUN_LIST, 0},
+    {0, "report", "DIR",
+     "Write a report about the crawl, finished or not, to DIR/report.html or to --out FILE: one "
+     "page with plots that needs nothing else.",
+     RUN, AT(dir), RUN_REPORT, 0},
     {0, "repair", "DIR",
      "Repair a damaged log: keep a copy, save all good batches, and put holes where the "
      "others were. Then --resume fetches again what was in them.",
@@ -166,6 +170,10 @@ static const crawl_option rows[] = {
     {0, "progress", NULL,
      "Show a line of progress, once a second (the default on a terminal).", FLAG,
      AT(progress), 0, 0},
+    {0, "status", "ADDRESS",
+     "Serve a page about the running crawl at ADDRESS, PORT or HOST:PORT, and metrics for Prometheus at "
+     "/metrics (HOST: 127.0.0.1; port 0: a free one). It asks for no password.",
+     TEXT, AT(status), 0, 0},
     {'q', "quiet", NULL, "Print no summary.", FLAG, AT(quiet), 0, 0},
     SECTION("Many crawlers, one crawl"),
     {0, "redis", "URL",
@@ -185,7 +193,7 @@ static kit_option options[ROWS + 1];
 static const kit_command command = {
     .name = "crawl",
     .summary = "fetch every page of a site once",
-    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--again DIR [OPTION]...\n--list DIR [--json]\n--repair DIR",
+    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--again DIR [OPTION]...\n--list DIR [--json]\n--report DIR [-o FILE]\n--repair DIR",
     .about =
         "Follows links breadth first from each URL, within its host, and prints a line "
         "for each page: URL, status, type, depth, size, referrer, note and the reason of a "
@@ -202,6 +210,8 @@ static const kit_command command = {
                 "$ seen crawl --resume c\n"
                 "# A week later: which pages are new, changed or gone\n"
                 "$ seen crawl --again c && seen crawl --list c | awk -F'\\t' '$7 == \"changed\"'\n"
+                "# See how it went\n"
+                "$ seen crawl --report c && ls c/report.html\n"
                 "# List the broken links and where they are\n"
                 "$ seen crawl --list c | awk -F'\\t' '$2 == 404 { print $1, $6 }'\n",
     .status = "0 when the crawl is done, 1 when it is done and not one page could be "
@@ -507,10 +517,11 @@ void config_read(config *c, int argc, char **argv)
     crawl_command();
     check_domain(argc, argv);
     walk_words(c, argc, argv, true);
-    if (c->run != RUN_NEW && c->run != RUN_LIST)
+    bool reads = c->run == RUN_LIST || c->run == RUN_REPORT;
+    if (c->run != RUN_NEW && !reads)
         kept_options_read(c);
     walk_words(c, argc, argv, false);
-    if (c->run == RUN_LIST || c->run == RUN_REPAIR)
+    if (reads || c->run == RUN_REPAIR)
         return;
     if (!c->seed)
         c->seed = kit_new_seed();

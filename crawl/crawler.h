@@ -83,6 +83,8 @@ struct crawler {
     int loop;
     engine *curl, *plain;
     stats stats;
+    tally tally;
+    struct status_server *status; /* NULL: nobody wants to see it */
     page page;
     buf utf8, link; /* of pages in another encoding */
     found found;

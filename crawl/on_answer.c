@@ -115,6 +115,7 @@ static group group_of(const job *j, int kind, int outcome)
     g.facts.dull = j->dull;
     g.facts.change = j->change;
     g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
+    g.facts.took = f->status ? f->took + 1 : 0;
     if (outcome != OUT_OK)
         snprintf(g.facts.why, sizeof g.facts.why, "%s", f->why);
     strcpy(g.type, f->type);

@@ -66,6 +66,8 @@ void free_connection(crawler *c, job *j)
     if (f->address[0] && (!h->ip || strcmp(h->ip->text, f->address)))
         h->ip = hosts_ip(&c->hosts, f->address);
     c->now = loop_now();
+    f->took = c->now - j->began;
+    tally_answer(&c->tally, h, f->took, f->wire, f->outcome != OUT_OK);
     crawler_wait(c, h, h->delay);
     if (f->outcome == OUT_OK)
         h->fails = 0;

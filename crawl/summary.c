@@ -155,13 +155,6 @@ typedef struct lister {
     uint64_t *latest; /* where the facts of each page are, those of its latest round */
 } lister;
 
-static void find_latest(void *ctx, const group *g)
-{
-    lister *l = ctx;
-    if (g->has_done)
-        l->latest[g->done_id] = g->facts_at;
-}
-
 static struct first *find_first(const lister *l, uint64_t hash)
 {
     size_t i = hash & (l->first_room - 1);
@@ -233,9 +226,8 @@ void list_pages(const config *c)
     lister *l = kit_alloc(sizeof *l);
     l->f = frontier_open(c->dir, true, 0);
     l->json = c->json_stats || c->json_lines;
-    l->latest = kit_alloc((frontier_count(l->f) + 1) * sizeof *l->latest);
-    walker latest = {find_latest, NULL, l}, w = {list_group, NULL, l};
-    frontier_walk(l->f, &latest);
+    l->latest = frontier_latest(l->f);
+    walker w = {list_group, NULL, l};
     frontier_walk(l->f, &w);
     free(l->latest);
     frontier_close(l->f);

@@ -12,7 +12,7 @@ void fetch_clear(fetch *f)
     f->two_lengths = false;
     f->outcome = OUT_OK;
     f->status = 0;
-    f->size = 0;
+    f->size = f->wire = f->took = 0;
     f->address[0] = f->why[0] = f->type[0] = 0;
     f->location = NULL;
     f->retry_after = -1;

@@ -34,6 +34,8 @@ struct fetch {
     bool decoded;   /* the body was compressed or chunked on the wire */
     bool two_lengths; /* Content-Length contradicts itself: refused by both engines */
     uint64_t size;  /* bytes of the body seen */
+    uint64_t wire;  /* bytes of the answer as they came: head and packed body */
+    uint64_t took;  /* milliseconds */
     char address[48];
     char why[FETCH_WHY]; /* in words, for an outcome other than OUT_OK */
 

@@ -338,6 +338,11 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
     f->status = (int)status;
+    curl_off_t body = 0;
+    long head = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+    curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &head);
+    f->wire = (uint64_t)body + (uint64_t)head;
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
         fetch_read_head(f, e->conf->product);

@@ -288,6 +288,7 @@ static void plain_start(engine *base, fetch *f)
 static bool feed_answer(conn *k, const uint8_t *p, size_t n)
 {
     k->got_any = true;
+    k->f->wire += n;
     switch (http1_parse(&k->answer, p, n)) {
     case HTTP1_MORE:
         return true;

@@ -1,7 +1,7 @@
 /* facts.c - the facts of a page as bytes, and back. */
 #include "facts.h"
 
-enum { FETCHED = 1, HASH = 2, MODIFIED = 4, ETAG = 8, WHY = 16, DULL = 32, CHANGE = 64 };
+enum { FETCHED = 1, HASH = 2, MODIFIED = 4, ETAG = 8, WHY = 16, DULL = 32, CHANGE = 64, TOOK = 128 };
 
 const char *change_name(unsigned change)
 {
@@ -28,7 +28,7 @@ void facts_write(buf *b, const page_facts *f)
     unsigned bits = (f->fetched ? FETCHED : 0) | (f->hash ? HASH : 0) |
                     (f->modified ? MODIFIED : 0) | (f->etag[0] ? ETAG : 0) |
                     (f->why[0] ? WHY : 0) | (f->dull ? DULL : 0) |
-                    (f->change ? CHANGE : 0);
+                    (f->change ? CHANGE : 0) | (f->took ? TOOK : 0);
     buf_varint(b, bits);
     if (bits & FETCHED)
         buf_varint(b, f->fetched);
@@ -42,6 +42,8 @@ void facts_write(buf *b, const page_facts *f)
         put_text(b, f->why);
     if (bits & CHANGE)
         buf_varint(b, f->change);
+    if (bits & TOOK)
+        buf_varint(b, f->took);
 }
 
 static bool get_word(const uint8_t **p, const uint8_t *end, uint64_t *n)
@@ -70,13 +72,14 @@ bool facts_read(const uint8_t **p, const uint8_t *end, page_facts *f)
 {
     uint64_t bits, change = 0;
     memset(f, 0, sizeof *f);
-    bool good = read_varint(p, end, &bits) && bits < 2 * CHANGE &&
+    bool good = read_varint(p, end, &bits) && bits < 2 * TOOK &&
            (!(bits & FETCHED) || read_varint(p, end, &f->fetched)) &&
            (!(bits & HASH) || get_word(p, end, &f->hash)) &&
            (!(bits & MODIFIED) || read_varint(p, end, &f->modified)) &&
            (!(bits & ETAG) || get_text(p, end, f->etag, sizeof f->etag)) &&
            (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why)) &&
-           (!(bits & CHANGE) || (read_varint(p, end, &change) && change < CHANGES));
+           (!(bits & CHANGE) || (read_varint(p, end, &change) && change < CHANGES)) &&
+           (!(bits & TOOK) || read_varint(p, end, &f->took));
     f->change = (unsigned)change;
     f->dull = good && bits & DULL;
     return good;

@@ -8,7 +8,8 @@
  *   8 etag      varint length, bytes
  *  16 why       varint length, bytes: the failure in words
  *  32 dull      no bytes: it looks like an earlier page of its host (worth.h)
- *  64 change    varint: what --again found, enum change */
+ *  64 change    varint: what --again found, enum change
+ * 128 took      varint: milliseconds from the request to the end of the answer, and one */
 #ifndef CRAWL_FACTS_H
 #define CRAWL_FACTS_H
 
@@ -23,6 +24,7 @@ const char *change_name(unsigned change); /* "" for CHANGE_NONE */
 /* All zero: nothing is known. */
 typedef struct page_facts {
     uint64_t fetched, hash, modified;
+    uint64_t took; /* milliseconds and one; 0: not known */
     bool dull;
     unsigned change;
     char etag[FACT_ETAG], why[FACT_WHY];

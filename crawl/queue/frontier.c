@@ -267,7 +267,7 @@ frontier *frontier_open(const char *dir, bool read_only, uint64_t seed)
         write_head(f, seed);
     if (read_some(f, raw, LOG_HEAD, 0) < LOG_HEAD || !log_head_read(raw, &head))
         refuse(f, dir, "the header of the log is damaged", 0, LOG_HEAD);
-    if (head.version != LOG_VERSION)
+    if (head.version < LOG_OLDEST || head.version > LOG_VERSION)
         kit_die("%s was made by another version (%u) of this program", f->path,
                 (unsigned)head.version);
     if (fstat(f->fd, &st) < 0)
@@ -287,6 +287,20 @@ frontier *frontier_open(const char *dir, bool read_only, uint64_t seed)
 void frontier_walk(frontier *f, const walker *w)
 {
     walk_all(f, f->size, w);
+}
+
+static void note_latest(void *ctx, const group *g)
+{
+    if (g->has_done)
+        ((uint64_t *)ctx)[g->done_id] = g->facts_at;
+}
+
+uint64_t *frontier_latest(frontier *f)
+{
+    uint64_t *latest = kit_alloc((f->count + 1) * sizeof *latest);
+    walker w = {note_latest, NULL, latest};
+    frontier_walk(f, &w);
+    return latest;
 }
 
 void frontier_close(frontier *f)

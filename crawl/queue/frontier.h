@@ -129,6 +129,10 @@ typedef struct walker {
 } walker;
 void frontier_walk(frontier *f, const walker *w);
 
+/* Of each page by its id: where its facts are, those of its latest round; 0: it is not
+ * done. The caller frees it. */
+uint64_t *frontier_latest(frontier *f);
+
 /* Puts holes over the damaged parts of DIR/frontier.log and keeps the damaged file
  * beside it (log_repair.c). SEED is the log's seed, for the case that its header is
  * damaged; 0: not known. Says on standard error what it did; dies if it cannot. */

@@ -9,6 +9,7 @@
 #include "net/fetch.h"
 #include "page/fingerprint.h"
 #include "page/robots.h"
+#include "view/tally.h"
 
 typedef struct host host;
 typedef struct job job;
@@ -31,6 +32,7 @@ struct job {
     int kind;
     ip_load *ip;  /* counted there while in flight */
     uint64_t not_before; /* milliseconds */
+    uint64_t began;      /* milliseconds: when the request was sent */
     char *referrer;      /* in shared mode: carried along */
     char *token;         /* in shared mode: as the queue holds it */
     fingerprint print;   /* of the page, once it is read; zero: not known */
@@ -65,6 +67,7 @@ struct host {
     robots *robots;
     uint64_t robots_until;
     ip_load *ip;
+    host_tally tally;
     void *lease; /* shared mode */
 };
 

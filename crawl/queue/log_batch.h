@@ -5,13 +5,14 @@
  *
  * A checksum covers the position of its batch, so a batch is good only where it was
  * written. A batch of BATCH_HOLE groups is a hole: seen crawl --repair puts one over
- * damaged bytes, so that all other positions stay what they were. */
+ * damaged bytes, so that all other positions stay what they were. Version 3 has one more
+ * fact of a page than version 2 (facts.h). */
 #ifndef CRAWL_LOG_BATCH_H
 #define CRAWL_LOG_BATCH_H
 
 #include "buf.h"
 
-enum { LOG_HEAD = 40, LOG_VERSION = 2, BATCH_FRAME = 16 };
+enum { LOG_HEAD = 40, LOG_VERSION = 3, LOG_OLDEST = 2, BATCH_FRAME = 16 };
 #define BATCH_MOST (256u << 20)
 #define BATCH_HOLE 0xffffffffu
 

@@ -4,6 +4,7 @@
  * no more connections than allowed. What one host does never holds up another. */
 #include "crawler.h"
 #include "page/sitemap.h"
+#include "view/snapshot.h"
 
 /* ---- jobs ----------------------------------------------------------------------- */
 
@@ -148,6 +149,7 @@ static void start_request(crawler *c, host *h, job *j)
     if (j->ip)
         j->ip->in_flight++;
     crawler_update(c, h);
+    j->began = c->now;
     engine *e = engine_for(c, f);
     e->start(e, f);
 }
@@ -270,6 +272,7 @@ void crawler_run(crawler *c)
     uint64_t committed = loop_now(), synced = committed, shown = committed;
     uint64_t stopped = 0;
     c->stats.started = committed;
+    status_server_update(c->status, c);
     for (;;) {
         c->now = loop_now();
         if (!*c->stop)
@@ -306,6 +309,8 @@ void crawler_run(crawler *c)
             break;
         }
         if (c->now - shown >= 1000) {
+            tally_second(&c->tally, c->stats.pages);
+            status_server_update(c->status, c);
             summary_progress(c, false);
             shown = c->now;
         }
