@@ -43,7 +43,7 @@ CRAWL_LIBS_packed_bodies = -lbrotlienc
 $(BUILD)/tests/crawl/%.t: tests/crawl/%.c $(CRAWL_PARTS) $(LIBKIT) $(LIBSEEN) $(BUILD)/libremote.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Ikit -Icrawl -Itests $(LDFLAGS) -o $@ $< $(CRAWL_PARTS) $(BUILD)/libremote.a $(LIBKIT) $(LIBSEEN) $(CRAWL_LIBS) $(CRAWL_LIBS_$*)
-TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t $(BUILD)/tests/crawl/packed_bodies.t $(BUILD)/tests/crawl/view_parts.t
+TESTS += $(BUILD)/tests/crawl/page_rules.t $(BUILD)/tests/crawl/crawl_queues.t $(BUILD)/tests/crawl/late_names.t $(BUILD)/tests/crawl/packed_bodies.t $(BUILD)/tests/crawl/view_parts.t $(BUILD)/tests/crawl/rate_over_time.t
 else
 $(call part-skip,seen-crawl,$(CRAWL_MISSING))
 endif

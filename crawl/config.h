@@ -44,7 +44,7 @@ typedef struct config {
     double retry_wait, max_wait;
     /* limits */
     double timeout, connect_timeout;
-    uint64_t max_body;
+    uint64_t max_body, limit_rate; /* limit_rate: bytes per second; 0: any number */
     unsigned max_url, max_redirects;
     bool allow_private, insecure;
     words resolve, headers;

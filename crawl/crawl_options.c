@@ -113,6 +113,10 @@ static const crawl_option rows[] = {
     SECTION("Limits"),
     {0, "timeout", "S", "Give a page S seconds (30).", SECONDS, AT(timeout), 0.001,
      86400},
+    {0, "limit-rate", "BYTES",
+     "Receive at most BYTES per second on average, over all connections (no limit). Of many "
+     "crawlers, each counts for itself.",
+     BYTES, AT(limit_rate), 0, 1e15},
     {0, "max-body", "BYTES", "Read at most this much of a page, unpacked (8M).", BYTES,
      AT(max_body), 0, 1 << 30},
     {0, "max-url", "N", "Skip URLs longer than N bytes (2048).", NUMBER, AT(max_url),

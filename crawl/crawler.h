@@ -10,6 +10,7 @@
 #ifndef CRAWL_CRAWLER_H
 #define CRAWL_CRAWLER_H
 
+#include "net/rate_limit.h"
 #include "queue/host.h"
 #include "page/page.h"
 #include "report.h"
@@ -84,6 +85,7 @@ struct crawler {
     engine *curl, *plain;
     stats stats;
     tally tally;
+    rate_limit rate;
     struct status_server *status; /* NULL: nobody wants to see it */
     page page;
     buf utf8, link; /* of pages in another encoding */

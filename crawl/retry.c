@@ -67,6 +67,7 @@ void free_connection(crawler *c, job *j)
         h->ip = hosts_ip(&c->hosts, f->address);
     c->now = loop_now();
     f->took = c->now - j->began;
+    rate_limit_end(&c->rate, j->reserved, f->wire);
     tally_answer(&c->tally, h, f->took, f->wire, f->outcome != OUT_OK);
     crawler_wait(c, h, h->delay);
     if (f->outcome == OUT_OK)

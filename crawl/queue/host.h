@@ -33,6 +33,7 @@ struct job {
     ip_load *ip;  /* counted there while in flight */
     uint64_t not_before; /* milliseconds */
     uint64_t began;      /* milliseconds: when the request was sent */
+    uint64_t reserved;   /* bytes, for --limit-rate */
     char *referrer;      /* in shared mode: carried along */
     char *token;         /* in shared mode: as the queue holds it */
     fingerprint print;   /* of the page, once it is read; zero: not known */

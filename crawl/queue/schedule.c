@@ -150,6 +150,7 @@ static void start_request(crawler *c, host *h, job *j)
         j->ip->in_flight++;
     crawler_update(c, h);
     j->began = c->now;
+    j->reserved = rate_limit_begin(&c->rate);
     engine *e = engine_for(c, f);
     e->start(e, f);
 }
@@ -272,13 +273,15 @@ void crawler_run(crawler *c)
     uint64_t committed = loop_now(), synced = committed, shown = committed;
     uint64_t stopped = 0;
     c->stats.started = committed;
+    rate_limit_start(&c->rate, c->conf->limit_rate, committed);
     status_server_update(c->status, c);
     for (;;) {
         c->now = loop_now();
         if (!*c->stop)
             c->store->refill(c);
         host *h;
-        while (may_begin(c) && (h = hosts_first(&c->hosts)) && h->key <= c->now)
+        while (may_begin(c) && !rate_limit_wait(&c->rate, c->now) &&
+               (h = hosts_first(&c->hosts)) && h->key <= c->now)
             ask_host(c, h);
         bool idle = c->in_flight == 0;
         if (idle && !hosts_first(&c->hosts) && c->conf->depth >= 0 && !*c->stop &&
@@ -316,8 +319,11 @@ void crawler_run(crawler *c)
         }
         int most = c->store->pending(c) || c->conf->redis ? COMMIT_MS : 200;
         h = may_begin(c) ? hosts_first(&c->hosts) : NULL;
-        if (h && h->key < c->now + (uint64_t)most)
-            most = h->key > c->now ? (int)(h->key - c->now) : 0;
+        uint64_t due = c->now + rate_limit_wait(&c->rate, c->now);
+        if (h && h->key > due)
+            due = h->key;
+        if (h && due < c->now + (uint64_t)most)
+            most = (int)(due - c->now);
         loop_run(c->loop, engines_timeout(c, most));
         c->now = loop_now();
         c->curl->tick(c->curl);
