@@ -10,17 +10,17 @@ static uint64_t rank_of(const host_line *l, int list)
                                     : l->tally.failures;
 }
 
-static void copy_host(const crawler *c, const host *h, host_line *l)
+static host_line line_of(const crawler *c, const host *h)
 {
-    snprintf(l->origin, sizeof l->origin, "%s", h->origin);
-    l->tally = h->tally;
-    l->waiting = c->store->queued(h) + h->front_count + (h->held != NULL);
-    l->in_flight = h->in_flight;
-    l->state[0] = 0;
+    host_line l = {.tally = h->tally,
+                   .waiting = c->store->queued(h) + h->front_count + (h->held != NULL),
+                   .in_flight = h->in_flight};
+    snprintf(l.origin, sizeof l.origin, "%s", h->origin);
     if (h->dead)
-        snprintf(l->state, sizeof l->state, "%s%s%.200s", outcome_name(h->dead),
+        snprintf(l.state, sizeof l.state, "%s%s%.200s", outcome_name(h->dead),
                  h->dead_why && *h->dead_why ? ": " : "",
                  h->dead_why ? h->dead_why : "");
+    return l;
 }
 
 void snapshot_take(crawler *c, snapshot *out)
@@ -46,8 +46,7 @@ void snapshot_take(crawler *c, snapshot *out)
     out->t = c->tally;
     for (int k = 0; k < TALLY_LISTS; k++)
         for (size_t i = 0; i < out->t.listed[k]; i++) {
-            host_line l;
-            copy_host(c, out->t.list[k][i], &l);
+            host_line l = line_of(c, out->t.list[k][i]);
             size_t at = i;
             for (; at > 0 && rank_of(&out->list[k][at - 1], k) < rank_of(&l, k); at--)
                 out->list[k][at] = out->list[k][at - 1];
