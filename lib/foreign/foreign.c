@@ -10,6 +10,10 @@
 
 /* Those with a magic number first, then those whose numbers must fit the length, the
  * more numbers the earlier. */
+#ifdef SEEN_NO_FOREIGN /* as one source, the library may be had without them */
+const sn_format *const sn_formats[] = {NULL};
+const unsigned sn_formats_n = 0;
+#else
 const sn_format *const sn_formats[] = {
     &sn_fmt_leveldb_table, &sn_fmt_parquet_file, &sn_fmt_libbloom,
     &sn_fmt_redisbloom,    &sn_fmt_rediscuckoo,  &sn_fmt_parquet,
@@ -20,6 +24,7 @@ const sn_format *const sn_formats[] = {
     &sn_fmt_fnv_split,     &sn_fmt_crc32_shift,  &sn_fmt_mmh3_17,
 };
 const unsigned sn_formats_n = sizeof sn_formats / sizeof *sn_formats;
+#endif
 
 const sn_format *sn_format_named(const char *name)
 {

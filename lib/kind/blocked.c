@@ -228,7 +228,7 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
     }
     sn_count_added(l, fresh, atomically);
 }
-SN_BOTH_ADDS(add_to)
+SN_BOTH_ADDS(add, add_atomic, add_to)
 
 static const sn_twin plain = {sn_blocked_touch, has, add};
 static const sn_twin atomic = {sn_blocked_touch, has, add_atomic};

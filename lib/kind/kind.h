@@ -152,7 +152,7 @@ static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
 }
 
 /* The plain and the atomic add of a kind, from one body ADD_TO(l, h, n, dup, atomic). */
-#define SN_BOTH_ADDS(add_to)                                                           \
+#define SN_BOTH_ADDS(add, add_atomic, add_to)                                          \
     static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)             \
     {                                                                                  \
         add_to(l, h, n, dup, false);                                                   \
