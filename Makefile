@@ -67,7 +67,7 @@ have-header = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) $(CPPFLAGS) $(C
 linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
     $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
 missing = $(strip $(foreach p,$(1),$(if $(call have,$(firstword $(subst :, ,$(p)))),,$(lastword $(subst :, ,$(p))))))
-part-skip = $(info make: $(1) skipped: not installed: $(2))
+part-skip = $(if $(MUSL),,$(info make: $(1) skipped: not installed: $(2)))
 ifeq ($(shell command -v $(firstword $(PKG_CONFIG))),)
 $(call part-skip,every part that needs a library,pkg-config)
 endif

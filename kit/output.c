@@ -398,20 +398,39 @@ void kit_output_fail(const kit_output *o)
     fail(kit_output_name(o), o->error);
 }
 
+#ifdef __GLIBC__
 static ssize_t cookie_write(void *cookie, const char *p, size_t len)
 {
     errno = write_all(STDOUT_FILENO, p, len);
     return errno ? 0 : (ssize_t)len;
 }
 
-void kit_stdout_waits(void)
+static void wait_on_stdout(int flags)
 {
-    int flags = fcntl(STDOUT_FILENO, F_GETFL);
-    if (flags < 0 || !(flags & O_NONBLOCK))
-        return;
     FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = cookie_write});
     if (f)
         stdout = f;
+}
+#else
+/* Here stdout is a constant. A pipe opened once more has a mode of its own; what cannot be
+ * opened again, a socket, gets another mode for all who share it. */
+static void wait_on_stdout(int flags)
+{
+    int own = open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (own < 0 || dup2(own, STDOUT_FILENO) < 0)
+        fcntl(STDOUT_FILENO, F_SETFL, flags & ~O_NONBLOCK);
+    if (own >= 0)
+        close(own);
+}
+#endif
+
+void kit_stdout_waits(void)
+{
+    struct stat st;
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags >= 0 && flags & O_NONBLOCK && fstat(STDOUT_FILENO, &st) == 0 &&
+        !S_ISREG(st.st_mode)) /* writing to a file never waits */
+        wait_on_stdout(flags);
 }
 
 void kit_stdout_flush(void)

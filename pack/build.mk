@@ -1,6 +1,7 @@
 # pack/build.mk - how people get it, beside `make install`.
 #
 #   make amalgamation     dist/seen.c and dist/seen.h: the library in two files (DIST=FOLDER)
+#   make static           dist/seen: the command in one file that needs no library (musl-gcc)
 
 # ---- find_package(seen) ---------------------------------------------------------
 CMAKE_FILES = $(BUILD)/seen-config.cmake $(BUILD)/seen-config-version.cmake
@@ -30,3 +31,31 @@ $(DIST)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h) include
 $(DIST)/seen.h: include/seen.h
 	@mkdir -p $(@D)
 	@cp $< $@
+
+# ---- one static file --------------------------------------------------------------
+# musl-gcc knows its own headers and library only: those of the compression libraries are
+# taken from where the usual compiler finds them, headers and static archives one by one. A
+# library that is not here is left out, as everywhere; so is the Redis client, since hiredis
+# uses tables of glibc.
+STATIC_CC ?= musl-gcc
+STATIC_CFLAGS ?= -O2
+STATIC = $(BUILD)/static
+STATIC_HEADERS = xxhash.h zlib.h zconf.h zstd.h zstd_errors.h bzlib.h lzma.h lzma lz4frame.h libdeflate.h
+STATIC_LIBS = z zstd bz2 lzma lz4 deflate
+header-of = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) -E -xc - 2>/dev/null | sed -n 's|^. 1 "\(.*/$(1)\)".*|\1|p' | head -n 1)
+.PHONY: static
+static:
+	@command -v $(STATIC_CC) >/dev/null || { echo 'make: static needs $(STATIC_CC): install musl-tools' >&2; exit 1; }
+	@rm -rf $(STATIC)/sys && mkdir -p $(STATIC)/sys/lib $(DIST)
+	@$(foreach h,$(STATIC_HEADERS),for f in '$(call header-of,$(h))' $(dir $(call header-of,xxhash.h))$(h); do \
+	    [ ! -e "$$f" ] || ln -sfn "$$f" $(STATIC)/sys/$(h); done;)
+	@$(foreach l,$(STATIC_LIBS),[ ! -e $$($(CC) -print-file-name=lib$(l).a) ] || ln -sf $$($(CC) -print-file-name=lib$(l).a) $(STATIC)/sys/lib/;)
+	@$(MAKE) -s CC=$(STATIC_CC) MUSL=1 BUILD=$(STATIC) PKG_CONFIG=false CFLAGS='$(STATIC_CFLAGS) -isystem $(abspath $(STATIC)/sys) -L$(abspath $(STATIC)/sys/lib)' \
+	    LDFLAGS='-static -Wl,-z,stack-size=8388608' $(STATIC)/seen
+	@strip -o $(DIST)/seen $(STATIC)/seen
+	@ls -l $(DIST)/seen
+# The archives were compiled with another libc's headers.
+ifdef MUSL
+$(BUILD)/seen: $(BUILD)/obj/pack/checked_calls.o
+CLI_LIBS += $(BUILD)/obj/pack/checked_calls.o
+endif
