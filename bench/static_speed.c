@@ -1,7 +1,7 @@
 /* static_speed.c - ribbon and cuckoo against the machine's own limit.
  *
  *   static_speed [N]... [NAME]...   numbers of keys, 1e6 1e7 1e8 if none is given, of
- *                                   ribbon8 ribbon2 cuckoo8 cuckoo12 cuckoo16, or all
+ *                                   the kinds below (ribbon8, cuckoo9 ...), or all
  *
  * For each: bits a key over the least possible, log2(1/error) with the measured error;
  * ns a key to build on one core, the hashes given; ns a lookup in batches and one by
@@ -140,11 +140,9 @@ static const struct {
     const char *name;
     double error; /* of a ribbon */
     uint32_t k;   /* of a cuckoo filter */
-} kinds[] = {{"ribbon8", 1.0 / 256, 0},
-             {"ribbon2", 0.25, 0},
-             {"cuckoo8", 0, 8},
-             {"cuckoo12", 0, 12},
-             {"cuckoo16", 0, 16}};
+} kinds[] = {{"ribbon8", 1.0 / 256, 0}, {"ribbon1%", 0.01, 0}, {"ribbon2", 0.25, 0},
+             {"cuckoo8", 0, 8},         {"cuckoo9", 0, 9},     {"cuckoo12", 0, 12},
+             {"cuckoo16", 0, 16},       {"cuckoo22", 0, 22},   {"cuckoo24", 0, 24}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 int main(int argc, char **argv)

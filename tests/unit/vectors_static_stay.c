@@ -85,11 +85,13 @@ static uint64_t choose(uint64_t n, uint64_t of)
 static bool bucket_has(uint64_t b, uint64_t v)
 {
     unsigned low = (unsigned)k - 3;
-    const uint8_t *p = body + 64 + 16 * 16 + b * (k / 2);
+    const uint8_t *p = body + 64 + 16 * 16;
     uint8_t bit[128];
-    for (unsigned i = 0; i < 4 * k; i++)
-        bit[i] = p[i / 8] >> (i % 8) & 1;
-    uint64_t rank = le(p, 2) & 0xfff, nibble[4], left = rank;
+    uint64_t nibble[4], left = 0;
+    for (uint64_t i = 0, at = 4 * k * b; i < 4 * k; i++, at++)
+        bit[i] = p[at / 8] >> (at % 8) & 1;
+    for (unsigned i = 12; i-- > 0;)
+        left = left << 1 | bit[i];
     for (int i = 3; i >= 0; i--) { /* the largest first */
         nibble[i] = 15;
         while (choose(nibble[i] + (uint64_t)i, (uint64_t)i + 1) > left)
@@ -192,6 +194,11 @@ int main(void)
     cuckoo("cuckoo16", 16, 3000, 0xda17d0ee80031a83u);
     cuckoo("cuckoo24", 24, 3000, 0x13e658ea2396541bu);
     cuckoo("cuckoo32", 32, 3000, 0x0c12dfd96830afc6u);
+    cuckoo("cuckoo4", 4, 3000, 0xf985fb08a3c653d3u);
+    cuckoo("cuckoo5", 5, 3000, 0xf9006e85947b6315u);
+    cuckoo("cuckoo9", 9, 3000, 0x74bb573b1f8b016au);
+    cuckoo("cuckoo22", 22, 3000, 0x183fe1749ddc04efu);
+    cuckoo("cuckoo31", 31, 3000, 0x7c39f034ff74b579u);
     free(bytes);
     return done();
 }
