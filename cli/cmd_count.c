@@ -11,7 +11,7 @@
 #include "say.h"
 #include "seed.h"
 #include "human_numbers.h"
-#include "sizing.h"
+#include "named_filter.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,6 +34,7 @@ static const kit_option options[] = {
      "usual ones."},
     OPTION_ERROR,
     OPTION_EXPECT,
+    OPTION_NO_SCRATCH,
     {'m', "memory", "SIZE",
      "Never take more than SIZE, however many values come: 16K count them with a "
      "standard error of 0.8%. The values of --top are kept beside it."},
@@ -116,7 +117,7 @@ typedef struct job {
 
     seen_hasher hasher;
     uint64_t lines;
-    seen_filter *filter;
+    named_filter *seen; /* what was counted */
     groups groups;
 } job;
 
@@ -136,9 +137,9 @@ static void report_json(const job *j, const estimate *e)
     kit_json o = {.to = stdout};
     kit_json_open(&o, NULL, '{');
     kit_json_count(&o, "lines", j->lines);
-    kit_json_count(&o, "distinct", scaled(seen_added(j->filter), e));
-    kit_json_text(&o, "kind", seen_kind_name(seen_kind_of(j->filter)));
-    kit_json_count(&o, "memory", seen_bytes(j->filter));
+    kit_json_count(&o, "distinct", scaled(named_added(j->seen), e));
+    kit_json_text(&o, "kind", seen_kind_name(seen_kind_of(j->seen->filter)));
+    kit_json_count(&o, "memory", named_bytes(j->seen));
     kit_json_real(&o, "expected_lost", e->lost);
     kit_json_count(&o, "lost_at_least", (uint64_t)e->low);
     kit_json_count(&o, "lost_at_most", (uint64_t)e->high);
@@ -160,9 +161,9 @@ static void report_json(const job *j, const estimate *e)
 
 static void report(const job *j)
 {
-    uint64_t added = seen_added(j->filter);
-    estimate e = {.lost = seen_lost_expected(j->filter), .scale = 1};
-    seen_lost_range(j->filter, 0, &e.low, &e.high);
+    uint64_t added = named_added(j->seen);
+    estimate e = {.lost = named_lost(j->seen), .scale = 1};
+    named_lost_range(j->seen, 0, &e.low, &e.high);
     if (added) {
         e.scale = 1 + e.lost / (double)added;
         /* The interval is some six sigma wide. */
@@ -297,14 +298,14 @@ static void count_lines(job *j)
         j->lines += b->n;
         if (j->by)
             hash_by_group(j, &g, b);
-        if (seen_add_hashes(j->filter, j->by ? g.hash : b->hash, b->n, b->dup, NULL) <
-            0)
-            kit_die("%s", seen_reason());
+        named_add(j->seen, NULL, j->by ? g.hash : b->hash, b->n, b->dup);
+        if (!j->quiet)
+            sizing_say_layers(j->seen->growing);
         for (size_t i = 0; j->by && i < b->n; i++) {
             j->groups.all[g.group[i]].lines++;
             j->groups.all[g.group[i]].count += !b->dup[i];
         }
-        feed_progress(in, j->lines, seen_added(j->filter), seen_bytes(j->filter));
+        feed_progress(in, j->lines, named_added(j->seen), named_bytes(j->seen));
     }
     kit_progress_end();
     feed_close(in);
@@ -333,11 +334,13 @@ static int count_main(const kit_command *self, int argc, char **argv)
                       .keys = j.size.keys,
                       .error = j.size.error,
                       .hasher = &j.hasher};
-    j.filter = sizing_make(&spec);
+    j.seen = kit_alloc(sizeof *j.seen);
+    *j.seen = (named_filter){.lock = -1};
+    named_make(j.seen, &j.size, &spec, false);
     count_lines(&j);
     report(&j);
     free_groups(&j.groups);
-    seen_free(j.filter);
+    named_close(j.seen);
     return 0;
 }
 

@@ -52,6 +52,7 @@ static const kit_option options[] = {
      "Use a filter that drops a new line with probability at most P (0.001, 0.1%), in "
      "a few bits a line, instead of 64-bit fingerprints."},
     OPTION_EXPECT,
+    OPTION_NO_SCRATCH,
     {'m', "memory", "SIZE",
      "Stay within SIZE (64M, 1G). With -n, the best filter for N lines; without, "
      "fingerprints until they reach SIZE, then, with a warning, the best filter that "
@@ -221,7 +222,8 @@ static void catch_signals(void)
     }
 }
 
-static seen_filter *new_filter(const uniq *u)
+/* Makes the filter of a run that has no state yet. */
+static void make_filter(uniq *u)
 {
     const sizing *z = &u->size;
     seen_spec spec = {.kind = SEEN_SET, .keys = z->keys};
@@ -234,7 +236,7 @@ static seen_filter *new_filter(const uniq *u)
     } else if (z->memory) {
         spec = budget_spec(z->memory, z->keys);
     }
-    return sizing_make(&spec);
+    named_make(u->seen, z, &spec, u->state_name != NULL);
 }
 
 /* Whether the run needs only fingerprints in memory, and nothing to ask in order. */
@@ -257,8 +259,7 @@ static void open_filters(uniq *u)
         *u->seen = (named_filter){.lock = -1};
     }
     if (!u->seen->filter && !u->seen->ops) {
-        u->seen->filter = new_filter(u);
-        u->seen->hashes = true;
+        make_filter(u);
     } else if (u->seen->filter) {
         seen_kind kind = seen_kind_of(u->seen->filter);
         if (!(seen_kind_can(kind) & SEEN_CAN_ADD) && kind != SEEN_FOREIGN)

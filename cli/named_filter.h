@@ -14,6 +14,7 @@
 #include "options.h"
 #include "output.h"
 #include "seen.h"
+#include "sizing.h"
 
 typedef struct named_filter named_filter;
 
@@ -37,6 +38,7 @@ struct named_filter {
     const named_ops *ops; /* NULL: the library does */
     void *ctx;            /* of ops */
     bool hashes;          /* takes hashes of FILTER's hasher */
+    kit_growing *growing; /* makes FILTER again when it is full; NULL: the library does */
     int lock;             /* descriptor that holds the lock; -1 */
     bool gzip;            /* another system's filter, compressed as a whole */
     void *piped;          /* the bytes of a filter that came through a pipe */
@@ -63,6 +65,10 @@ named_filter *named_open_if_filter(const char *name);
  * reason names the file or field. */
 int named_try(const char *name, named_filter **out);
 
+/* Gives S, which has none yet, a new filter for SPEC, which Z asked for; KEPT: it will
+ * be saved. */
+void named_make(named_filter *s, const sizing *z, const seen_spec *spec, bool kept);
+
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
 void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *dup);
@@ -74,7 +80,10 @@ void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
 bool named_drops_cr(const named_filter *s);
 
 uint64_t named_bytes(named_filter *s);
+uint64_t named_added(const named_filter *s); /* of one of the library's */
 double named_lost(named_filter *s);
+/* The interval, as seen_lost_range, of one of the library's. */
+void named_lost_range(const named_filter *s, double before, double *low, double *high);
 
 /* Replaces the file whole, in two steps: named_write writes a new file beside the old
  * one and waits until it is safe on disk, named_replace puts it in place. Whatever

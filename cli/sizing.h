@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "growing.h"
 #include "options.h"
 #include "seen.h"
 
@@ -13,9 +14,10 @@ typedef struct sizing {
     uint64_t keys, memory;
     double error; /* 0: not given */
     seen_kind kind;
+    bool no_scratch; /* never a scratch file for a filter that grows */
 } sizing;
 
-enum { OPT_KIND = 0x420 };
+enum { OPT_KIND = 0x420, OPT_NO_SCRATCH };
 
 #define OPTION_EXPECT                                                                  \
     {                                                                                  \
@@ -29,9 +31,26 @@ enum { OPT_KIND = 0x420 };
             "0.1%, 1/1000)."                                                           \
     }
 
-/* Takes -n, -e, -m and --kind; returns whether KEY was one of them. */
+#define OPTION_NO_SCRATCH                                                              \
+    {                                                                                  \
+        OPT_NO_SCRATCH, "no-scratch", NULL,                                            \
+            "Write no scratch file. With -e and without -n the hashes of the keys go " \
+            "to TMPDIR, eight bytes each, and a filter that is full is made again "    \
+            "from them, a quarter larger; without the file it grows by layers, to two " \
+            "to three times the memory."                                               \
+    }
+
+/* Takes -n, -e, -m, --kind and --no-scratch; returns whether KEY was one of them. */
 bool sizing_option(sizing *s, const kit_parse *p, int key);
 
 /* Makes a new filter with a fresh seed, or reports why not and ends the program. */
 seen_filter *sizing_make(const seen_spec *spec);
+
+/* The filter of SPEC, which S describes, as one that is made again from a scratch file
+ * when it is full; NULL if it is not to be, or if it is better made by sizing_make.
+ * KEPT: it outlives the run. */
+kit_growing *sizing_grow(const sizing *s, const seen_spec *spec, bool kept);
+
+/* Says, once, that G has no scratch file any more. */
+void sizing_say_layers(kit_growing *g);
 #endif

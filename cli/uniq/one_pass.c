@@ -73,7 +73,7 @@ static size_t may_take(uniq *u, size_t n)
     static double most, error;
     if (u->max_lost < 0 || !u->seen->filter)
         return n;
-    uint64_t added = seen_added(u->seen->filter), few = added / 64 + 64;
+    uint64_t added = named_added(u->seen), few = added / 64 + 64;
     n = n < few ? n : few;
     double ahead = added + n > at ? (double)(added + n - at) * error * 1.5 : 0;
     /* The prediction takes a moment: made again when the filter has grown by 1%. */
@@ -81,7 +81,7 @@ static size_t may_take(uniq *u, size_t n)
         double low;
         error = seen_error_predicted(u->seen->filter);
         ahead = (double)n * error * 1.2;
-        seen_lost_range(u->seen->filter, u->lost_base - ahead, &low, &most);
+        named_lost_range(u->seen, u->lost_base - ahead, &low, &most);
         at = added + n;
         next = added + added / 100 + 16;
         return most <= u->max_lost ? n : 0;
@@ -105,6 +105,8 @@ static size_t add_batch(uniq *u, batch *b, rest *r)
                         b->dup + done);
         done += n;
     }
+    if (u->seen->growing && !u->quiet)
+        sizing_say_layers(u->seen->growing);
     return done;
 }
 
@@ -239,8 +241,8 @@ static void sum_up(uniq *u)
         u->error = st.error_now;
         u->lost = more > u->lost ? more : u->lost;
     }
-    seen_lost_range(u->seen->filter, named_lost(u->seen) - u->lost, &u->lost_low,
-                    &u->lost_high);
+    named_lost_range(u->seen, named_lost(u->seen) - u->lost, &u->lost_low,
+                     &u->lost_high);
 }
 
 void uniq_one_pass(uniq *u)

@@ -73,19 +73,41 @@ static double error_at(const sn_shape *s, double n)
 /* The fewest lines for N keys at error P with K probes; 0 if too many. */
 static double lines_for(uint32_t k, double n, double p)
 {
-    double lo = 0, hi = 1;
-    while (error_of(k, hi, n) > p) {
-        lo = hi;
-        hi *= 2;
-        if (hi > (double)SN_MAX_BYTES / 64)
+    /* From a guess outwards, until it lies between lo and hi. */
+    const double most = (double)SN_MAX_BYTES / 64;
+    double x = floor(n * (1 - log2(p) * 1.5) / 512), lo = 0, hi = 0, at_lo = 0, at_hi = 0;
+    for (double step = 1.25; !hi || !lo; step *= step) {
+        x = x < 1 ? 1 : x > most ? most : x;
+        double e = error_of(k, x, n);
+        if (e > p) {
+            lo = x;
+            at_lo = log(e / p);
+            x = ceil(x * step);
+        } else {
+            hi = x;
+            at_hi = log(e / p);
+            x = floor(x / step);
+        }
+        if (lo == most)
             return 0;
+        if (hi == 1)
+            return 1;
     }
+    /* The logarithm of the error is nearly straight, so the next guess is where the line
+     * between the two crosses; an end that stays is believed half as much each time. */
     while (hi - lo > 1 && hi - lo > hi * 1e-7) {
-        double mid = floor((lo + hi) / 2);
-        if (error_of(k, mid, n) > p)
+        double mid = floor(lo + (hi - lo) * at_lo / (at_lo - at_hi));
+        mid = mid <= lo ? lo + 1 : mid >= hi ? hi - 1 : mid;
+        double e = error_of(k, mid, n);
+        if (e > p) {
             lo = mid;
-        else
+            at_lo = log(e / p);
+            at_hi /= 2;
+        } else {
             hi = mid;
+            at_hi = log(e / p);
+            at_lo /= 2;
+        }
     }
     return hi;
 }
