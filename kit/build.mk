@@ -13,6 +13,7 @@ endef
 $(eval $(call unpacks,bzip2,KIT_BZIP2,bzlib.h,-lbz2,libbz2-dev))
 $(eval $(call unpacks,xz,KIT_XZ,lzma.h,-llzma,liblzma-dev))
 $(eval $(call unpacks,lz4,KIT_LZ4,lz4frame.h,-llz4,liblz4-dev))
+$(eval $(call unpacks,gzip twice as fast,KIT_ISAL,isa-l/igzip_lib.h,-lisal,libisal-dev))
 CLI_LIBS += $(UNPACK_LIBS)
 CONFIG_compression := $(UNPACK_FLAGS)
 $(BUILD)/obj/kit/compression.o: CPPFLAGS += $(UNPACK_FLAGS)

@@ -1,8 +1,9 @@
 /* compression.c - gzip, zstd, bzip2, xz and lz4 through their own libraries.
  *
  * zlib and libzstd are always there; the others if they were at build time (KIT_BZIP2,
- * KIT_XZ, KIT_LZ4, see kit/build.mk). A format that cannot be unpacked is still
- * recognised, so that its bytes are never taken for lines. */
+ * KIT_XZ, KIT_LZ4, see kit/build.mk). With ISA-L (KIT_ISAL) gzip takes half the time. A
+ * format that cannot be unpacked is still recognised, so that its bytes are never taken
+ * for lines. */
 #include "compression.h"
 
 #include <stdint.h>
@@ -20,6 +21,9 @@
 #ifdef KIT_LZ4
 #include <lz4frame.h>
 #endif
+#ifdef KIT_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
 
 /* Bytes that one call of zlib or bzip2 can take. */
 static unsigned at_most(size_t n)
@@ -29,6 +33,71 @@ static unsigned at_most(size_t n)
 
 /* ---- gzip ------------------------------------------------------------------------ */
 
+#ifdef KIT_ISAL
+/* isal_inflate reads headers too, but forgets half of one that comes in pieces. */
+typedef struct gzip_member {
+    struct inflate_state z;
+    struct isal_gzip_header head;
+    bool inside; /* behind the header */
+} gzip_member;
+
+static bool gzip_restart(void *state)
+{
+    gzip_member *m = state;
+    isal_inflate_reset(&m->z);
+    m->z.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    isal_gzip_header_init(&m->head);
+    m->inside = false;
+    return true;
+}
+
+static void *gzip_start(void)
+{
+    /* A damaged member may refer to what was never written. */
+    gzip_member *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    isal_inflate_init(&m->z);
+    gzip_restart(m);
+    return m;
+}
+
+static kit_unpacked gzip_unpack(void *state, kit_piece *p)
+{
+    gzip_member *m = state;
+    struct inflate_state *z = &m->z;
+    unsigned in = at_most(p->in_len), out = at_most(p->out_len);
+    z->next_in = (unsigned char *)(uintptr_t)p->in;
+    z->avail_in = in;
+    z->next_out = p->out;
+    z->avail_out = out;
+    int rc = ISAL_DECOMP_OK;
+    if (!m->inside) {
+        rc = isal_read_gzip_header(z, &m->head);
+        m->inside = rc == ISAL_DECOMP_OK;
+    }
+    if (m->inside)
+        rc = isal_inflate(z);
+    p->in += in - z->avail_in;
+    p->in_len -= in - z->avail_in;
+    p->out += out - z->avail_out;
+    p->out_len -= out - z->avail_out;
+    if (rc < 0)
+        return KIT_DAMAGED;
+    if (!m->inside || z->block_state != ISAL_BLOCK_FINISH)
+        return KIT_MORE;
+    /* Whole bytes that it has taken, but that are behind the end. */
+    size_t back = (size_t)z->read_in_length / 8;
+    p->in -= back;
+    p->in_len += back;
+    return KIT_ENDED;
+}
+
+static void gzip_end(void *state)
+{
+    free(state);
+}
+#else
 static void *gzip_start(void)
 {
     z_stream *z = calloc(1, sizeof *z);
@@ -68,6 +137,7 @@ static void gzip_end(void *state)
     inflateEnd(state);
     free(state);
 }
+#endif
 
 /* ---- zstd ------------------------------------------------------------------------ */
 
