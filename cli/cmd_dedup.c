@@ -14,8 +14,10 @@
 #include "seed.h"
 #include "sizing.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -105,7 +107,8 @@ static const kit_option options[] = {
      "inputs are, standard output is not."},
     {OPT_LEVEL, "level", "N", "How hard to compress [gzip 5, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
-     "Write what was removed to FILE: file, line, id, span and text."},
+     "Write what was removed to FILE: file, line, id, span and text. If FILE is a folder, "
+     "or ends in a slash, each input has a file of its own there, packed as its result."},
     {OPT_ORIGINS, "origins", NULL,
      "Say there where it was first seen, too. Takes 16 to 64 bytes for each n-gram."},
     {OPT_KEEP_EMPTY, "keep-empty", NULL,
@@ -345,6 +348,27 @@ static void set_option(settings *s, const kit_parse *p, int key)
     }
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    size_t n = strlen(path);
+    return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* The file of --removed takes the place of nothing that is read or made. */
+static void check_removed(const settings *s)
+{
+    for (size_t i = 0; i < s->run.in.n; i++) {
+        const input *f = s->run.in.of + i;
+        if (kit_output_same(s->removed, f->path))
+            kit_die("--removed %s: is an input: give another file", s->removed);
+        if (f->target && (strcmp(s->removed, f->target) == 0 ||
+                          kit_output_same(s->removed, f->target)))
+            kit_die("--removed %s: is the result of %s: give another file", s->removed,
+                    f->path);
+    }
+}
+
 static void parse(settings *s, const kit_command *self, int argc, char **argv)
 {
     dedup_rules *r = &s->run.rules;
@@ -368,8 +392,14 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
     if (s->origins && !s->removed)
         kit_usage(&p, "--origins goes with --removed FILE");
-    if (s->removed && s->state)
-        kit_usage(&p, "--removed is one file for one run: leave out --state, or use --mark");
+    if (s->removed && s->state && !is_folder(s->removed))
+        kit_usage(&p, "with --state, --removed takes a folder (such as gone/), where each "
+                      "input has a file of its own: one for all could lose what a killed run "
+                      "removed");
+    if (s->removed && !s->out && strcmp(s->removed, "-") == 0)
+        kit_usage(&p, "--removed - and the result cannot both go to standard output: give -o");
+    if (s->origins && s->state)
+        kit_usage(&p, "--origins are not kept in a state: leave out one of them");
     if (r->no_update && !s->nagainst && !s->state)
         kit_usage(&p, "--no-update wants --against or --state");
     if (s->run.save_every && !s->state)
@@ -385,6 +415,10 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "marks like Dolma's count characters and cannot be combined");
     s->run.in = inputs_find(argv + p.at, (size_t)(argc - p.at), s->out, s->pack,
                             dolma ? r->attribute : NULL);
+    if (s->removed && is_folder(s->removed))
+        inputs_keep_removed(&s->run.in, s->removed);
+    else if (s->removed)
+        check_removed(s);
     if (!s->out && s->run.in.n > 1)
         kit_usage(&p, "several files: give a folder with -o");
     if (!s->out && dolma)
@@ -505,8 +539,8 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
         r->judge.filter = new_filter(&s, corpus_keys(&r->rules, r->in.bytes));
     if (s.origins)
         r->judge.origins = origins_new();
-    if (s.removed && !(r->removed = kit_output_open(s.removed)))
-        kit_die("%s: cannot be written", s.removed);
+    if (s.removed && !is_folder(s.removed) && !(r->removed = kit_output_open(s.removed)))
+        kit_die("%s: %s", s.removed, strerror(errno));
     kit_progress_start_silent(r->quiet);
     dedup_report report = report_begin();
     pipeline_run(r);

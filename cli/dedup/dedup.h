@@ -83,7 +83,7 @@ typedef struct block {
     uint64_t *origin;   /* of each paragraph that goes, with --origins */
     size_t origin_room;
     bytes out, removed; /* rendered */
-    bytes packed;
+    bytes packed, removed_packed;
     uint64_t line_base; /* lines of the file before it */
     uint64_t taken;     /* bytes of the file read so far */
     struct {            /* what the run has done with it, for whoever shows that */

@@ -149,7 +149,14 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
         bool piped = strcmp(path, "-") == 0;
         if (piped) {
             in.of = kit_grow(in.of, in.n + 1, sizeof *in.of);
-            in.of[in.n++] = (input){.path = strdup("-"), .name = strdup("stdin.jsonl")};
+            input *f = in.of + in.n++;
+            *f = (input){.path = strdup("-"), .name = strdup("stdin.jsonl")};
+            /* A file that is standard input says how much is to come. */
+            off_t at = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)
+                           ? lseek(STDIN_FILENO, 0, SEEK_CUR)
+                           : -1;
+            if (at >= 0 && at < st.st_size)
+                f->size = (uint64_t)(st.st_size - at);
             continue;
         }
         if (stat(path, &st) < 0)
@@ -179,12 +186,54 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
     return in;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whether one of the names in ALL stands there twice. */
+static const char *twice(const char **all, size_t n)
+{
+    qsort(all, n, sizeof *all, by_text);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (strcmp(all[i], all[i + 1]) == 0)
+            return all[i];
+    return NULL;
+}
+
+void inputs_keep_removed(inputs *in, const char *folder)
+{
+    const char **all = kit_alloc(3 * in->n * sizeof *all), *same = NULL;
+    size_t names = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        input *f = in->of + i;
+        char *name = rename_packed(f);
+        f->gone = join(folder, name);
+        free(name);
+        inputs_make_folders(f->gone); /* so that its place can be compared */
+        all[names++] = f->path;
+        all[names++] = f->gone;
+        if (f->target) {
+            inputs_make_folders(f->target);
+            all[names++] = f->target;
+        }
+        if (kit_output_same(f->gone, f->path) ||
+            (f->target && kit_output_same(f->gone, f->target)))
+            same = f->gone;
+    }
+    if (same || (same = twice(all, names)))
+        kit_die("--removed %s: it would take the place of %s: give a folder of its own",
+                folder, same);
+    free(all);
+}
+
 void inputs_free(inputs *in)
 {
     for (size_t i = 0; i < in->n; i++) {
         free(in->of[i].path);
         free(in->of[i].name);
         free(in->of[i].target);
+        free(in->of[i].gone);
     }
     free(in->of);
 }

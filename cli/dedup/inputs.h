@@ -12,6 +12,7 @@ typedef struct input {
     char *path;   /* "-" is standard input */
     char *name;   /* under the folder of results */
     char *target; /* where the result goes; NULL: standard output */
+    char *gone;   /* where what was removed goes; NULL: nowhere of its own */
     enum packing packing, packed; /* of the file, and of the result */
     uint64_t size;                /* 0 if unknown */
     int64_t changed;              /* when, in ns */
@@ -33,6 +34,10 @@ typedef struct inputs {
 inputs inputs_find(char *const *operands, size_t n, const char *folder,
                    enum packing pack, const char *attribute);
 void inputs_free(inputs *in);
+
+/* Gives each input a file of its own under FOLDER for what is removed from it, named and
+ * packed as its result. Dies of one that would replace an input or a result. */
+void inputs_keep_removed(inputs *in, const char *folder);
 
 /* Makes the folders that PATH is in. */
 void inputs_make_folders(const char *path);

@@ -8,6 +8,7 @@
 #include "pipeline.h"
 #include "human_numbers.h"
 #include "progress.h"
+#include "result_file.h"
 #include "say.h"
 #include "source.h"
 
@@ -32,9 +33,8 @@ typedef struct lane {
     bool begun, reading, ended;
     block *first, *last;
     size_t blocks;
-    kit_output *out;
+    result_file kept, gone;
     uint64_t lines;
-    bool wrote;
 } lane;
 
 typedef struct pipeline {
@@ -91,6 +91,7 @@ static void free_block(block *b)
     free(b->out.data);
     free(b->removed.data);
     free(b->packed.data);
+    free(b->removed_packed.data);
     free(b);
 }
 
@@ -243,31 +244,29 @@ static packer *packer_for(worker *w, enum packing k)
     return w->packer[k];
 }
 
+static void pack_bytes(packer *pack, const bytes *from, bytes *to)
+{
+    size_t room = packer_bound(pack, from->len);
+    to->len = packer_run(pack, from->data, from->len, bytes_room(to, room), room);
+}
+
 static void do_render(worker *w, job *t)
 {
     dedup_run *r = w->p->run;
     block *b = t->block;
-    enum packing k = r->in.of[t->lane->file].packed;
-    b->packed.len = 0;
-    if (!r->take)
-        render_block(&r->rules, b, r->names, r->removed != NULL,
-                     r->judge.origins != NULL);
-    if (k != PACK_PLAIN && b->out.len && !r->take) {
-        packer *pack = packer_for(w, k);
-        size_t room = packer_bound(pack, b->out.len);
-        b->packed.len =
-            packer_run(pack, b->out.data, b->out.len, bytes_room(&b->packed, room), room);
-    }
-}
-
-static kit_output *output_of(dedup_run *r, lane *l)
-{
-    const input *in = r->in.of + l->file;
-    if (!l->out && in->target)
-        inputs_make_folders(in->target);
-    if (!l->out && !(l->out = kit_output_open(in->target)))
-        kit_die("%s: %s", in->target, strerror(errno));
-    return l->out;
+    const input *in = r->in.of + t->lane->file;
+    b->packed.len = b->removed_packed.len = 0;
+    if (r->take)
+        return;
+    render_block(&r->rules, b, r->names, r->removed || in->gone,
+                 r->judge.origins != NULL);
+    if (in->packed == PACK_PLAIN)
+        return;
+    packer *pack = packer_for(w, in->packed);
+    if (b->out.len)
+        pack_bytes(pack, &b->out, &b->packed);
+    if (in->gone && b->removed.len)
+        pack_bytes(pack, &b->removed, &b->removed_packed);
 }
 
 static double now(void)
@@ -300,15 +299,15 @@ static void do_write(worker *w, job *t)
     dedup_run *r = p->run;
     block *b = t->block;
     if (!r->take) {
-        kit_output *o = output_of(r, t->lane);
-        bool packed = r->in.of[t->lane->file].packed != PACK_PLAIN;
+        const input *in = r->in.of + t->lane->file;
+        bool packed = in->packed != PACK_PLAIN;
         const bytes *out = packed ? &b->packed : &b->out;
-        if (out->len && kit_output_write(o, out->data, out->len) < 0)
-            kit_output_fail(o);
-        t->lane->wrote |= out->len > 0;
+        result_write(&t->lane->kept, out);
         r->written += out->len;
-        if (r->removed && b->removed.len &&
-            kit_output_write(r->removed, b->removed.data, b->removed.len) < 0)
+        if (in->gone)
+            result_write(&t->lane->gone, packed ? &b->removed_packed : &b->removed);
+        else if (r->removed && b->removed.len &&
+                 kit_output_write(r->removed, b->removed.data, b->removed.len) < 0)
             kit_output_fail(r->removed);
     }
     if (kit_progress_due())
@@ -331,19 +330,10 @@ static void do_finish(worker *w, job *t)
     lane *l = t->lane;
     const input *in = r->in.of + l->file;
     if (!r->take) {
-        kit_output *o = output_of(r, l);
-        if (!l->wrote && in->packed != PACK_PLAIN) { /* nothing, but packed */
-            packer *pack = packer_for(w, in->packed);
-            bytes none = {0};
-            size_t room = packer_bound(pack, 0);
-            none.len = packer_run(pack, "", 0, bytes_room(&none, room), room);
-            if (kit_output_write(o, none.data, none.len) < 0)
-                kit_output_fail(o);
-            free(none.data);
-        }
-        if (kit_output_finish(o, r->state != NULL) < 0 || kit_output_commit(o) < 0)
-            kit_output_fail(o);
-        kit_output_close(o);
+        packer *pack = in->packed != PACK_PLAIN ? packer_for(w, in->packed) : NULL;
+        if (in->gone)
+            result_commit(&l->gone, pack, true);
+        result_commit(&l->kept, pack, r->state != NULL);
         if (r->state)
             progress_finished(r->state, in);
     }
@@ -451,6 +441,8 @@ static lane *open_lane(pipeline *p)
         return NULL;
     lane *l = kit_alloc(sizeof *l);
     l->file = p->next_file++;
+    l->kept.target = in->of[l->file].target;
+    l->gone.target = in->of[l->file].gone;
     if (p->last)
         p->last->next = l;
     else

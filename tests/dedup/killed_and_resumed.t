@@ -30,6 +30,10 @@ def tree(folder):
     return {f: get(os.path.join(folder, f)) for f in sorted(os.listdir(folder))}
 
 
+def results():
+    return tree("out"), tree("gone")
+
+
 def clean(*names):
     for n in names:
         shutil.rmtree(n, True)
@@ -38,19 +42,19 @@ def clean(*names):
 
 
 def command(*options):
-    return [SEEN, "dedup", "-q", "--state", "s.seen", "-o", "out", *options, "in"]
+    return [SEEN, "dedup", "-q", "--state", "s.seen", "--removed", "gone/", "-o", "out", *options, "in"]
 
 
 for mode in [["-j", "1", "--save-every", "1"], ["-j", "3", "--save-every", "1"],
              ["-j", "2", "--save-every", "100K", "-n", "3000"], ["-j", "2", "--by", "paragraph", "--save-every", "1"]]:
-    clean("out", "s.seen", "s.seen.files")
+    clean("out", "gone", "s.seen", "s.seen.files")
     began = time.monotonic()
     subprocess.run(command(*mode), check=True)
     took = time.monotonic() - began
-    want, state = tree("out"), get("s.seen")
+    want, gone, state = *results(), get("s.seen")
     kills = runs = wrong = 0
     while kills < kills_wanted / 4:
-        clean("out", "s.seen", "s.seen.files")
+        clean("out", "gone", "s.seen", "s.seen.files")
         while True:
             runs += 1
             p = subprocess.Popen(command(*mode))
@@ -63,10 +67,10 @@ for mode in [["-j", "1", "--save-every", "1"], ["-j", "3", "--save-every", "1"],
             if p.returncode != -signal.SIGKILL:
                 wrong += 1
                 break
-        left = {f: d for f, d in tree("out").items() if f in want}
-        wrong += left != want or get("s.seen") != state
+        kept, removed = results()
+        wrong += any(kept.get(f) != want[f] or removed.get(f) != gone[f] for f in want) or get("s.seen") != state
     ok("%d kills in %d runs, each time the undisturbed result: %s" % (kills, runs, " ".join(mode)),
-       kills and not wrong, "%d of the results differ" % wrong)
+       kills and not wrong and sorted(gone) == sorted(want) and any(gone.values()), "%d of the results differ" % wrong)
 
 # The moments that chance may miss.
 clean("out", "s.seen", "s.seen.files")

@@ -5,6 +5,7 @@ import os
 import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dedup_test import *
+import gzip
 import random
 
 chance = random.Random(4)
@@ -52,13 +53,33 @@ for bad in ["x", "-1", "200%", ""]:
     status, _, err = dedup("-q", "--max-lost", bad, "13.jsonl")
     ok("--max-lost '%s' is refused" % bad, status == 2 and "--max-lost" in err, err)
 
-# A guess of 10^3 for 10^6 n-grams.
 put("many.jsonl", lines({"id": i, "text": "\n".join(words(60) for _ in range(12))} for i in range(1800)))
-r = report("-q", "-n", "1000", "-o", "out", "many.jsonl")
-ok("a guess a thousand times too low: the filter grows, nothing is lost", r.get("paragraphs_removed") == 0
-   and r["ngrams"] > 1000000 and r["error"] <= 0.01, r)
+
+
+def guess(*options):
+    """Ten million n-grams, all different, through a pipe."""
+    p = subprocess.Popen([SEEN, "dedup", "--json", "-q", "-n", "1e4", *options], stdin=subprocess.PIPE,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        for i in range(2500):
+            text = "\\n".join(chance.randbytes(3 * 512).hex(" ", 3) for _ in range(8))
+            p.stdin.write(b'{"text": "%s"}\n' % text.encode())
+        p.stdin.close()
+    except BrokenPipeError:
+        pass
+    err = p.stderr.read().decode()
+    p.stderr.close()
+    return p.wait(), err
+
+
+status, err = guess()
+r = json.loads(err)
+ok("a guess of 10^4 for 10^7 n-grams: the filter grows, nothing is lost", status == 0 and r["ngrams"] == 10000000
+   and r["paragraphs_removed"] == 0 and r["error"] <= 0.01, err)
+status, err = guess("-m", "1M")
+ok("in memory that is far too small it stops", status == 2 and "stopped" in err, status, err)
 status, _, err = dedup("-q", "-n", "1000", "-m", "4K", "-o", "limit", "many.jsonl")
-ok("in memory that is far too small it stops", status == 2 and "stopped" in err and not os.listdir("limit"), err)
+ok("and leaves no file", status == 2 and "stopped" in err and not os.listdir("limit"), err)
 
 # Sampling: a part of the memory, repeats are found all the same.
 put("twice.jsonl", get("many.jsonl")[:600000].rpartition(b"\n")[0] + b"\n" + get("many.jsonl"))
@@ -78,8 +99,23 @@ same("what was removed, and where it was first", [
     {"file": "two.jsonl", "line": 2, "id": None, "span": [0, len(A)], "first": {"file": "one.jsonl", "line": 1}, "text": A}], gone)
 dedup("-q", "--removed", "gone.jsonl", "-o", "out", "one.jsonl", "two.jsonl")
 ok("without --origins not where", all("first" not in json.loads(line) for line in get("gone.jsonl").splitlines()))
-status, _, err = dedup("-q", "--origins", "one.jsonl")
-ok("--origins wants --removed", status == 2 and "--removed" in err, err)
+put("gone/old.jsonl", b"old")
+status, _, err = dedup("-q", "--pack", "gzip", "--removed", "gone", "-o", "out", "one.jsonl", "two.jsonl")
+ok("a folder has a file for each input, packed as its result", status == 0
+   and sorted(os.listdir("gone")) == ["old.jsonl", "one.jsonl.gz", "two.jsonl.gz"] and gzip.decompress(get("gone/one.jsonl.gz")) == b""
+   and gzip.decompress(get("gone/two.jsonl.gz")) == get("gone.jsonl"), err, os.listdir("gone"))
+before = get("one.jsonl")
+for what, options, named in [
+        ("--origins wants --removed", ["--origins", "-o", "out"], "--removed"),
+        ("--removed is no input", ["--removed", "one.jsonl", "-o", "out"], "is an input"),
+        ("nor a result", ["--removed", "new/one.jsonl", "-o", "new"], "is the result"),
+        ("nor are its files", ["--removed", "./", "-o", "out"], "one.jsonl"),
+        ("nor those of a folder that is not there yet", ["--removed", "./new/", "-o", "new"], "new/one.jsonl"),
+        ("nor standard output, if the result is there", ["--removed", "-"], "-o"),
+        ("with a state, one file for all is refused", ["--removed", "g.jsonl", "--state", "x.seen", "-o", "out"], "folder"),
+        ("a state keeps no origins", ["--removed", "g/", "--origins", "--state", "x.seen", "-o", "out"], "--origins")]:
+    status, _, err = dedup("-q", *options, "one.jsonl")
+    ok(what, status == 2 and named in err and get("one.jsonl") == before and not os.path.exists("new/one.jsonl"), err)
 
 # Dolma's layout: attributes beside documents, offsets in characters.
 put("d/documents/x/one.jsonl", lines([{"id": "p", "text": "é漢👍 " + A}, {"id": "q", "text": "ü\né漢👍 " + A}]))
