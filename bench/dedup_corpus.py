@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Makes a corpus of JSON lines from text installed under /usr/share and /usr/lib.
 
-    dedup_corpus.py MEGABYTES [latin|cyrillic|han|accents] >FILE
+    dedup_corpus.py MEGABYTES [SCRIPT] >FILE   latin, accents, cyrillic, hebrew, arabic,
+                                           devanagari, thai, han, katakana, hangul
 
 Pieces of real files are documents; seven in ten documents have paragraphs that occurred
 before, some are whole repeats. The same files and seed make the same corpus. For another
@@ -36,10 +37,15 @@ def files():
             yield "\n".join(" ".join(p.split("\n")) for p in text.split("\n\n"))
 
 
+# First letters of alphabets: 26 small ones, then 26 capital ones.
+ALPHABETS = {"cyrillic": (0x430, 0x410), "hebrew": (0x5d0, 0x5d0), "arabic": (0x628, 0x628), "devanagari": (0x915, 0x905),
+             "thai": (0xe01, 0xe01), "katakana": (0x30a2, 0x30b2), "hangul": (0xac00, 0xb000)}
+
+
 def letters():
-    if script == "cyrillic":
-        return {c: chr(0x430 + i % 32) for i, c in enumerate(range(97, 123))} | \
-               {c: chr(0x410 + i % 32) for i, c in enumerate(range(65, 91))}
+    if script in ALPHABETS:
+        small, capital = ALPHABETS[script]
+        return {97 + i: chr(small + i) for i in range(26)} | {65 + i: chr(capital + i) for i in range(26)}
     if script == "han":
         return {c: chr(0x4e00 + 37 * i) for i, c in
                 enumerate(list(range(97, 123)) + list(range(65, 91)))} | {32: None}

@@ -105,7 +105,7 @@ static const kit_option options[] = {
     {OPT_PACK, "pack", "HOW",
      "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed as the "
      "inputs are, standard output is not."},
-    {OPT_LEVEL, "level", "N", "How hard to compress [gzip 5, zstd 3]."},
+    {OPT_LEVEL, "level", "N", "How hard to compress, from 1 on [gzip 5, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
      "Write what was removed to FILE: file, line, id, span and text. If FILE is a folder, "
      "or ends in a slash, each input has a file of its own there, packed as its result."},
@@ -172,8 +172,10 @@ static void set_like(settings *s, const kit_parse *p)
 static unsigned small_number(const kit_parse *p, int key, unsigned most)
 {
     uint64_t n;
+    char range[48];
+    snprintf(range, sizeof range, "a number from 1 to %u", most);
     if (!kit_parse_count(p->arg, &n) || n > most)
-        kit_bad_value(p, key, "a number in range");
+        kit_bad_value(p, key, range);
     return (unsigned)n;
 }
 
@@ -415,6 +417,8 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "marks like Dolma's count characters and cannot be combined");
     s->run.in = inputs_find(argv + p.at, (size_t)(argc - p.at), s->out, s->pack,
                             dolma ? r->attribute : NULL);
+    for (size_t i = 0; i < s->run.in.n; i++)
+        packing_check(s->run.in.of[i].packed, s->run.level);
     if (s->removed && is_folder(s->removed))
         inputs_keep_removed(&s->run.in, s->removed);
     else if (s->removed)

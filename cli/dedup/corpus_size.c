@@ -8,14 +8,8 @@
 static const double bytes_per_ngram = 6.5, bytes_per_paragraph = 300,
                     bytes_per_document = 2500;
 
-/* What comes through a pipe may be anything: 20 MB of filter to begin with, of which only
- * the pages in use take memory. */
-static const uint64_t pipe_text = 100 << 20;
-
 uint64_t corpus_keys(const dedup_rules *r, uint64_t text)
 {
-    if (!text)
-        text = pipe_text;
     double each = r->by == BY_PARAGRAPH              ? bytes_per_paragraph
                   : r->by == BY_DOCUMENT && r->exact ? bytes_per_document
                                                      : bytes_per_ngram * (double)r->sample;

@@ -19,16 +19,21 @@ dedup_report report_begin(void)
     return (dedup_report){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
+static size_t files_before(const dedup_run *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->in.n; i++)
+        n += r->in.of[i].done;
+    return n;
+}
+
 static void as_json(const dedup_run *r, double wall, double cpu, uint64_t memory)
 {
     const judge *j = &r->judge;
     kit_json out = {.to = stderr};
-    size_t before = 0;
-    for (size_t i = 0; i < r->in.n; i++)
-        before += r->in.of[i].done;
     kit_json_open(&out, NULL, '{');
     kit_json_count(&out, "files", r->finished);
-    kit_json_count(&out, "files_finished_before", before);
+    kit_json_count(&out, "files_finished_before", files_before(r));
     kit_json_count(&out, "documents", j->documents);
     kit_json_count(&out, "documents_removed", j->documents_gone);
     kit_json_count(&out, "documents_changed", j->documents_cut);
@@ -76,6 +81,9 @@ void report_end(const dedup_report *began, const dedup_run *r, bool json)
             j->bytes ? 100 * (double)j->bytes_gone / (double)j->bytes : 0, j->lost,
             kit_show_bytes((double)memory, m),
             kit_show_bytes(wall > 0 ? (double)r->read / wall : 0, s));
+    if (files_before(r))
+        fprintf(stderr, "%s of %s files were finished by an earlier run\n",
+                kit_show_count(files_before(r), a), kit_show_count(r->in.n, b));
     if (j->bad)
         fprintf(stderr, "%s lines were not JSON objects with such a field\n",
                 kit_show_count(j->bad, a));

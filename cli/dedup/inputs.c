@@ -17,6 +17,10 @@ static const double unpacks_to[] = {
     [PACK_BZ2] = 3.5, [PACK_XZ] = 3.7,   [PACK_LZ4] = 1.8,
 };
 
+/* What comes through a pipe may be anything: 20 MB of filter to begin with, of which only
+ * the pages in use take memory. */
+static const uint64_t pipe_text = 100 << 20;
+
 static char *join(const char *folder, const char *name)
 {
     size_t n = strlen(folder);
@@ -36,6 +40,7 @@ static void take_file(inputs *in, const char *path, const char *name,
     *f = (input){.path = strdup(path), .name = strdup(name)};
     f->packing = regular ? packing_of(path) : PACK_PLAIN;
     f->size = regular ? (uint64_t)st->st_size : 0;
+    f->piped = !regular;
     f->changed = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
@@ -155,6 +160,7 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
             off_t at = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)
                            ? lseek(STDIN_FILENO, 0, SEEK_CUR)
                            : -1;
+            f->piped = at < 0;
             if (at >= 0 && at < st.st_size)
                 f->size = (uint64_t)(st.st_size - at);
             continue;
@@ -179,8 +185,10 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
         in.bytes += (uint64_t)((double)f->size * unpacks_to[f->packing]);
     }
     for (size_t i = 0; i < in.n; i++)
-        if (!in.of[i].size && strcmp(in.of[i].path, "-") == 0)
+        if (in.of[i].piped) {
+            in.bytes += pipe_text;
             in.size = 0;
+        }
     if (folder)
         check_targets(&in);
     return in;

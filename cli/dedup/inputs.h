@@ -15,6 +15,7 @@ typedef struct input {
     char *gone;   /* where what was removed goes; NULL: nowhere of its own */
     enum packing packing, packed; /* of the file, and of the result */
     uint64_t size;                /* 0 if unknown */
+    bool piped;                   /* its size is unknown */
     int64_t changed;              /* when, in ns */
     bool done;                    /* by an earlier run */
 } input;

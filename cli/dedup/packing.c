@@ -19,20 +19,23 @@
 #endif
 #ifdef SEEN_LIBDEFLATE
 #include <libdeflate.h>
+enum { GZIP_MOST = 12 };
+#else
+enum { GZIP_MOST = 9 };
 #endif
 
 static const struct {
     const char *name, *suffix;
     unsigned char magic[6];
     size_t len;
-    int level;
+    int level, most;
 } kinds[] = {
-    [PACK_PLAIN] = {"plain", "", {0}, 0, 0},
-    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 5},
-    [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3},
-    [PACK_BZ2] = {"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 9},
-    [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6},
-    [PACK_LZ4] = {"lz4", ".lz4", {4, 0x22, 0x4d, 0x18}, 4, 1},
+    [PACK_PLAIN] = {"plain", "", {0}, 0, 0, 0},
+    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 5, GZIP_MOST},
+    [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3, 22},
+    [PACK_BZ2] = {"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 9, 9},
+    [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6, 9},
+    [PACK_LZ4] = {"lz4", ".lz4", {4, 0x22, 0x4d, 0x18}, 4, 1, 12},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -89,8 +92,18 @@ const char *packing_suffix(enum packing p)
     return kinds[p].suffix;
 }
 
+void packing_check(enum packing p, int level)
+{
+    if (!can_pack[p])
+        kit_die("this build cannot pack %s: give --pack", kinds[p].name);
+    if (p != PACK_PLAIN && level > kinds[p].most)
+        kit_die("--level %d: %s has levels 1 to %d", level, kinds[p].name,
+                kinds[p].most);
+}
+
 packer *packer_new(enum packing packing, int level)
 {
+    packing_check(packing, level);
     packer *p = kit_alloc(sizeof *p);
     p->packing = packing;
     p->level = level ? level : kinds[packing].level;
@@ -105,8 +118,6 @@ packer *packer_new(enum packing packing, int level)
         p->z_made = true;
     }
 #endif
-    if (!can_pack[packing])
-        kit_die("this build cannot pack %s: give --pack", kinds[packing].name);
     if (packing == PACK_ZSTD && !(p->zstd = ZSTD_createCCtx()))
         kit_die("out of memory for packing");
     return p;

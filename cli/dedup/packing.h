@@ -25,6 +25,9 @@ enum packing packing_of(const char *path);
 /* ".gz"; "" for plain. */
 const char *packing_suffix(enum packing p);
 
+/* Dies if this build cannot pack that way, or has no such level. */
+void packing_check(enum packing p, int level);
+
 typedef struct packer packer; /* one a thread */
 packer *packer_new(enum packing p, int level); /* level 0: the usual */
 void packer_free(packer *p);

@@ -259,25 +259,32 @@ static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_
     return cut;
 }
 
-/* U+4000 to U+9FFF: ideographs, each a word of its own. */
-static inline bool ideograph(const unsigned char *p)
+/* Ideographs, kana, Thai letters and all else that no rule joins to what follows: each is
+ * a word of its own, with what attaches to it. Returns where these end; behind a joiner
+ * (U+200D) the rules must see. */
+static size_t cut_others(const unsigned char *text, size_t len, size_t at,
+                         word_spans *out)
 {
-    return p[0] >= 0xe4 && p[0] <= 0xe9 && follows(p[1]) && follows(p[2]);
-}
-
-/* The ideographs from AT on to which nothing attaches, since another or ASCII follows;
- * returns where they end. */
-static size_t cut_ideographs(const unsigned char *text, size_t len, size_t at,
-                             word_spans *out)
-{
-    while (len - at > 3 && out->n < WORD_BATCH && ideograph(text + at) &&
-           (text[at + 3] < 0x80 || (text[at + 3] >= 0xe4 && text[at + 3] <= 0xe9))) {
-        if (text[at + 3] >= 0x80 && !(len - at >= 6 && ideograph(text + at + 3)))
+    const unsigned char *p = text + at, *end = text + len;
+    size_t n, words = out->n;
+    unsigned class = word_class[decode(p, end, &n)];
+    while (class == WORD_OTHER && words < WORD_BATCH) {
+        const unsigned char *q = p + n;
+        for (class = WORD_NEWLINE; q < end; q += n) {
+            class = word_class[decode(q, end, &n)];
+            if (!attaches(class & WORD_CLASS) || (class & WORD_CLASS) == WORD_ZWJ)
+                break;
+        }
+        if ((class & WORD_CLASS) == WORD_ZWJ)
             break;
-        out->start[out->n] = (uint32_t)at;
-        out->end[out->n++] = (uint32_t)(at += 3);
+        out->start[words] = (uint32_t)(p - text);
+        out->end[words++] = (uint32_t)(q - text);
+        p = q;
+        if (p == end)
+            break;
     }
-    return at;
+    out->n = words;
+    return (size_t)(p - text);
 }
 
 void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *out)
@@ -291,7 +298,7 @@ void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *ou
             continue;
         do {
             bool white;
-            size_t q = cut_ideographs(text, len, p, out);
+            size_t q = cut_others(text, len, p, out);
             if (q > p) {
                 p = q;
                 continue;

@@ -137,7 +137,8 @@ for options, named in [(["--by", "word"], "--by"), (["-N", "0"], "--ngram"), (["
                        (["--split", "x"], "--split"), (["--sample", "0"], "--sample"), (["--field", "a..b"], "--field"),
                        (["--pack", "zip"], "--pack"), (["-x"], "--by"), (["-e", "0.1", "-m", "1M"], "-m"), (["--seed", "x"], "--seed"),
                        (["--no-update"], "--against"), (["--save-every", "1"], "--state"), (["nosuch.jsonl"], "nosuch.jsonl"),
-                       (["--against", "nosuch"], "nosuch"), (["--document-too", "--by", "paragraph"], "--document-too")]:
+                       (["--against", "nosuch"], "nosuch"), (["--document-too", "--by", "paragraph"], "--document-too"),
+                       (["--pack", "gzip", "--level", "22"], "levels 1 to"), (["-j", "0"], "1 to 256")]:
     status, _, err = dedup("-q", *options, "one.jsonl")
     ok("refused: " + " ".join(options), status == 2 and named in err and err.count("\n") == 1, err)
 finish()
