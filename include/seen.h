@@ -421,8 +421,10 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
  * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
- * has no name: seen_flush is for those.) SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND
- * if this format cannot be written. When it fails, PATH is the old file. */
+ * has no name: seen_flush is for those.) Another writer of PATH - the command, or a filter
+ * opened with SEEN_WRITE or SEEN_SHARED - is not overwritten: SEEN_EBUSY, try again later.
+ * SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND if this format cannot be written. When it
+ * fails, PATH is the old file. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
 /* Writes the same bytes, piece by piece, to SINK, which returns 0, or a negative code

@@ -6,8 +6,12 @@
 #include "base/replace.h"
 #include "hash/hash.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 uint64_t sn_header_len(const seen_filter *f)
 {
@@ -214,7 +218,40 @@ static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
     return rc;
 }
 
-int seen_save(const seen_filter *f, const char *path)
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Keeps other writers from the file that PATH is now: *LOCK holds it until it is closed,
+ * or is -1 where there is nothing to lock, or no locks. F may replace the file that it
+ * alone writes to. */
+static int keep_others_out(const seen_filter *f, const char *path, int *lock)
+{
+    for (;;) {
+        struct stat now, own, st;
+        *lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (*lock < 0 || fstat(*lock, &st) < 0 || !S_ISREG(st.st_mode))
+            return 0;
+        bool locked = flock(*lock, LOCK_EX | LOCK_NB) == 0;
+        bool busy = !locked && errno == EWOULDBLOCK;
+        bool mine = f->lock >= 0 && !f->shared && fstat(f->lock, &own) == 0 &&
+                    same_file(&own, &st);
+        if (!busy || mine) {
+            /* Whoever had the lock may have replaced the file before it was ours. */
+            if (stat(path, &now) < 0 || same_file(&now, &st))
+                return 0;
+            close(*lock);
+            continue;
+        }
+        close(*lock);
+        *lock = -1;
+        errno = EWOULDBLOCK;
+        return sn_fail(SEEN_EBUSY, "%s is being written by somebody else", path);
+    }
+}
+
+static int save_beside(const seen_filter *f, const char *path)
 {
     sn_replace r;
     int rc = sn_replace_begin(&r, path);
@@ -228,6 +265,18 @@ int seen_save(const seen_filter *f, const char *path)
     if (rc == 0)
         return sn_replace_commit(&r);
     sn_replace_abort(&r);
+    return rc;
+}
+
+int seen_save(const seen_filter *f, const char *path)
+{
+    int lock, rc = keep_others_out(f, path, &lock);
+    if (rc == 0)
+        rc = save_beside(f, path);
+    int e = errno;
+    if (lock >= 0)
+        close(lock);
+    errno = e;
     return rc;
 }
 

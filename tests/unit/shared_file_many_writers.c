@@ -2,8 +2,10 @@
 #include "seen.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,7 +90,25 @@ int main(void)
            seen_has_str(g, "mine"),
        "readers are free, and see what is added");
     seen_free(g);
+    ok(seen_open(path, SEEN_LOAD, &g) == 0 && seen_save(g, path) == SEEN_EBUSY,
+       "nobody else saves over the file meanwhile: %s", seen_reason());
+    seen_free(g);
+    ok(seen_flush(f) == 0 && seen_save(f, path) == 0, "the writer itself may");
     seen_free(f);
+    ok(seen_open(path, SEEN_LOAD, &g) == 0 && seen_has_str(g, "mine") &&
+           seen_save(g, path) == 0,
+       "and others after it");
+    seen_free(g);
+    ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_open(path, SEEN_SHARED, &g) == 0 &&
+           seen_save(f, path) == SEEN_EBUSY,
+       "one of several writers may not: the others' keys would be lost");
+    seen_free(g);
+    seen_free(f);
+    fd = open(path, O_RDONLY);
+    ok(flock(fd, LOCK_EX | LOCK_NB) == 0 && seen_open(path, SEEN_LOAD, &g) == 0 &&
+           seen_save(g, path) == SEEN_EBUSY && close(fd) == 0 && seen_save(g, path) == 0,
+       "the lock of a program that replaces the file counts, as long as it lasts");
+    seen_free(g);
     ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_add_str(f, "late") == SEEN_NEW,
        "after it others may share again");
     seen_free(f);
