@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define USUAL_ERROR 0.01
+
 enum { OPT_LIKE = 300, OPT_FIXED, OPT_SEED, OPT_BITS };
 
 static const kit_option options[] = {
@@ -129,6 +131,26 @@ static seen_filter *make_like(const char *name)
     return f;
 }
 
+/* The usual error if the format has one and nothing else decides the size; an option that
+ * it has no use for is not passed over in silence. */
+static void use_what_it_takes(format_spec *f, bool sized)
+{
+    const char *from = "";
+    size_t n;
+    const seen_format *const *all = seen_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(all[i]->name, f->name))
+            from = all[i]->to_make;
+    if (!*from)
+        return; /* it can only be opened, which the library says */
+    if (f->params.error > 0 && !strstr(from, "error"))
+        kit_die("a %s filter is made from %s: leave out -e", f->name, from);
+    if (f->params.keys && !strstr(from, "keys"))
+        kit_die("a %s filter is made from %s: leave out -n", f->name, from);
+    if (!(f->params.error > 0) && f->params.keys && !sized && strstr(from, "error"))
+        f->params.error = USUAL_ERROR;
+}
+
 static seen_filter *make(job *j)
 {
     const sizing *z = &j->size;
@@ -145,6 +167,7 @@ static seen_filter *make(job *j)
     seen_params *p = &j->format.params;
     p->keys = z->keys ? z->keys : p->keys;
     p->error = z->error > 0 ? z->error : p->error;
+    use_what_it_takes(&j->format, j->spec.bits || z->memory || p->bits);
     p->bits = j->spec.bits ? j->spec.bits : z->memory ? z->memory : p->bits;
     p->probes = j->spec.probes ? j->spec.probes : p->probes;
     if (seen_new_foreign(j->format.name, p, &f) < 0)

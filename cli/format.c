@@ -1,5 +1,6 @@
 /* format.c - reads --format NAME[:PARAM=VALUE,...], and opens and saves such files. */
 #include "format.h"
+#include "packed_filter.h"
 #include "output.h"
 #include "say.h"
 #include "human_numbers.h"
@@ -172,77 +173,13 @@ bool format_is_chosen(void)
 
 /* ---- files ---------------------------------------------------------------------- */
 
-/* DCSO's command compresses whole filters. Other compressed files are lists of keys,
- * which must not be unpacked just to find that out: the first bytes decide. */
-static bool gzip_starts(const char *name, const uint8_t *want, size_t n)
+/* Unpacked in place; a copy of it only if it is to be changed. */
+static int open_packed(const char *name, unsigned mode, named_filter *s)
 {
-    uint8_t head[8];
-    FILE *raw = fopen(name, "rb");
-    if (!raw)
-        return false;
-    bool is = fread(head, 1, 2, raw) == 2 && head[0] == 0x1f && head[1] == 0x8b;
-    fclose(raw);
-    gzFile in = is ? gzopen(name, "rb") : NULL;
-    if (!in)
-        return false;
-    is = gzread(in, head, 8) == 8 && (!want || !memcmp(head, want, n));
-    gzclose(in);
-    return is;
-}
-
-/* A filter's header says how many bits follow; a little more may be attached to it.
- * Whatever unpacks to more than that is not read: a few compressed megabytes can be
- * gigabytes. */
-enum { DCSO_HEADER = 48, ATTACHED = 16 << 20 };
-
-static uint64_t gzip_most(const uint8_t *header)
-{
-    uint64_t m = 0;
-    for (int i = 7; i >= 0; i--)
-        m = m << 8 | header[32 + i];
-    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2;
-    machine *= (uint64_t)sysconf(_SC_PAGESIZE);
-    return m / 8 < machine ? DCSO_HEADER + m / 8 + 8 + ATTACHED : machine;
-}
-
-static int gzip_read(const char *name, uint8_t **out, size_t *len)
-{
-    gzFile in = gzopen(name, "rb");
-    size_t room = 1 << 16;
-    uint64_t most = UINT64_MAX;
-    uint8_t *p = kit_alloc(room);
-    int n = 0;
-    *len = 0;
-    if (!in)
-        kit_die("%s: %s", name, strerror(errno));
-    while ((n = gzread(in, p + *len,
-                       (unsigned)(room - *len < 1 << 30 ? room - *len : 1 << 30))) >
-           0) {
-        if (!*len && n >= DCSO_HEADER)
-            most = gzip_most(p);
-        *len += (size_t)n;
-        if (*len > most)
-            kit_die("%s: unpacks to more than the m of its header allows", name);
-        if (*len == room)
-            p = kit_grow(p, room *= 2, 1);
-    }
-    int wrong;
-    const char *why = gzerror(in, &wrong);
-    if (n < 0 || wrong != Z_OK)
-        kit_die("%s: %s", name, *why ? why : "damaged");
-    gzclose(in);
-    *out = p;
-    return 0;
-}
-
-static int open_gzip(const char *name, named_filter *s)
-{
-    uint8_t *p;
-    size_t len;
-    gzip_read(name, &p, &len);
-    int rc = seen_open_foreign_bytes(p, len, is_chosen ? chosen.name : NULL,
-                                     &chosen.params, SEEN_LOAD, &s->filter);
-    free(p);
+    packed_read(name, s);
+    int rc = seen_open_foreign_bytes(s->piped, s->piped_len,
+                                     is_chosen ? chosen.name : NULL, &chosen.params,
+                                     mode, &s->filter);
     s->gzip = rc == 0;
     return rc;
 }
@@ -324,8 +261,8 @@ int format_open(const char *name, unsigned how, named_filter *s)
     unsigned mode = how == NAMED_ASK ? SEEN_READ : SEEN_LOAD;
     if (strstr(name, "://") || (!is_chosen && starts_native(name)))
         return SEEN_EFORMAT;
-    if (gzip_starts(name, is_chosen ? NULL : dcso, 8)) {
-        int rc = open_gzip(name, s);
+    if (packed_starts(name, is_chosen ? NULL : dcso, 8)) {
+        int rc = open_packed(name, mode, s);
         if (rc < 0 && is_chosen)
             named_die(name, rc);
         return rc;

@@ -41,7 +41,7 @@ struct named_filter {
     kit_growing *growing; /* makes FILTER again when it is full; NULL: the library does */
     int lock;             /* descriptor that holds the lock; -1 */
     bool gzip;            /* another system's filter, compressed as a whole */
-    void *piped;          /* the bytes of a filter that came through a pipe */
+    void *piped;          /* the bytes of a filter from a pipe, or unpacked */
     size_t piped_len, piped_room;
     kit_output *replacement; /* between named_write and named_replace */
 };

@@ -19,8 +19,11 @@
 /* The preamble: SEEN_OK if the header's length and sum can be trusted. */
 static int check_preamble(const uint8_t *p, uint64_t len)
 {
-    if (len < SN_PREAMBLE || memcmp(p, SN_MAGIC, 8) != 0)
+    if (len < 8 || memcmp(p, SN_MAGIC, 8) != 0)
         REFUSE("not a filter file of seen");
+    if (len < SN_PREAMBLE)
+        REFUSE("the preamble has %d bytes, but there are %llu: cut short", SN_PREAMBLE,
+               (unsigned long long)len);
     uint32_t version = sn_le32(p + SN_AT_VERSION);
     if (version > SN_FILE_VERSION)
         return sn_fail(SEEN_EVERSION,

@@ -3,6 +3,7 @@
  * New keys go to the newest link, questions to all of them; a full link is followed
  * by a larger one with half its error rate. A key is hashed once for all links. */
 #include "foreign/bfchain.h"
+#include "foreign/header_says.h"
 #include "base/modulo.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -249,7 +250,7 @@ static int chain_set(seen_bf *f, pair h)
         l->data[at >> 3] |= (uint8_t)(1u << (at & 7));
     }
     l->size++;
-    f->size++;
+    sn_count_up(&f->size, 1);
     return SEEN_NEW;
 }
 
@@ -363,7 +364,7 @@ static int window_set(seen_bf *f, const window *w, size_t j)
     for (uint32_t i = 0; i < w->k; i++)
         l->data[w->at[j][i] >> 3] |= (uint8_t)(1u << (w->at[j][i] & 7));
     l->size++;
-    f->size++;
+    sn_count_up(&f->size, 1);
     return SEEN_NEW;
 }
 

@@ -2,6 +2,7 @@
  * chains laid over a whole dump. Every byte read is hostile. */
 #include "foreign/bfchain.h"
 #include "foreign/dump_chunk.h"
+#include "foreign/header_says.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -238,9 +239,9 @@ int sn_bf_over(uint8_t *dump, size_t len, const seen_allocator *a, seen_bf **out
         return rc;
     if (bytes != len - head) {
         seen_bf_free(f);
-        return sn_fail(SEEN_EFORMAT,
-                       "the header speaks of %llu bytes of bits, %llu follow",
-                       (unsigned long long)bytes, (unsigned long long)(len - head));
+        return sn_wrong_length(
+            bytes > len - head, "the header speaks of %llu bytes of bits, %llu follow",
+            (unsigned long long)bytes, (unsigned long long)(len - head));
     }
     uint8_t *p = dump + head;
     for (uint32_t i = 0; i < f->n; i++) {

@@ -79,8 +79,10 @@ static int open_as(sn_foreign *f, bool little)
         return sn_fail(SEEN_EFORMAT, "the bit set's length is %llu, m is %llu",
                        (unsigned long long)len, (unsigned long long)m);
     if ((f->len - HEAD) % 8 || (f->len - HEAD) / 8 != words_of(len))
-        return sn_fail(SEEN_EFORMAT, "a bit set of length %llu in %llu bytes",
-                       (unsigned long long)len, (unsigned long long)(f->len - HEAD));
+        return sn_wrong_length(len == m && (f->len - HEAD) / 8 < words_of(len),
+                               "a bit set of length %llu in %llu bytes",
+                               (unsigned long long)len,
+                               (unsigned long long)(f->len - HEAD));
     f->rule = SN_RULE_BLOOM_GO;
     f->bits = (sn_bits){.at = f->file + HEAD,
                         .have = f->len - HEAD,

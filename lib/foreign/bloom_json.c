@@ -1,6 +1,6 @@
 /* bloom_json.c - reads {"m":..,"k":..,"b":".."} and base64; nothing more of JSON. */
 #include "foreign/bloom_json.h"
-#include "base/fail.h"
+#include "foreign/header_says.h"
 #include "seen.h"
 #include <string.h>
 
@@ -70,7 +70,7 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
             have |= 2;
         } else if (n == 1 && *name == 'b') {
             if (!string(&c, &out->set, &out->set_len))
-                return sn_fail(SEEN_EFORMAT, "b is not a string");
+                return sn_wrong_length(true, "b is not a string");
             have |= 4;
         } else if (!string(&c, &text, &skipped) && !number(&c, &skipped)) {
             return sn_fail(SEEN_EFORMAT, "unknown JSON member \"%.*s\"",
@@ -78,7 +78,7 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
         }
     } while (expect(&c, ','));
     if (!expect(&c, '}'))
-        return sn_fail(SEEN_EFORMAT, "the JSON object does not end");
+        return sn_wrong_length(true, "the JSON object does not end");
     blank(&c);
     if (c.p != c.end)
         return sn_fail(SEEN_EFORMAT, "something follows the JSON object");

@@ -5,6 +5,7 @@
  * multiple of the one before, so a bucket number of a newer filter names its bucket
  * in every older one too: that is what lets compaction move bytes without keys. */
 #include "foreign/dump_chunk.h"
+#include "foreign/header_says.h"
 #include "foreign/redis_chain.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -368,7 +369,7 @@ int seen_cf_del(seen_cf *f, const void *key, size_t len)
             continue;
         *slot = 0;
         f->items -= f->items > 0;
-        f->deletes++;
+        sn_count_up(&f->deletes, 1);
         if (f->n > 1 && (double)f->deletes > 0.1 * (double)f->items)
             compact(f, false);
         return 1;
@@ -527,8 +528,9 @@ int sn_cf_over(uint8_t *dump, size_t len, const seen_allocator *a, seen_cf **out
     if (rc < 0)
         return rc;
     if (bytes != len - SEEN_CF_HEADER)
-        return sn_fail(
-            SEEN_EFORMAT, "the header speaks of %llu slots, %llu bytes follow",
+        return sn_wrong_length(
+            bytes > len - SEEN_CF_HEADER,
+            "the header speaks of %llu slots, %llu bytes follow",
             (unsigned long long)bytes, (unsigned long long)(len - SEEN_CF_HEADER));
     rc = chain_new(n, a, &f);
     if (rc < 0)

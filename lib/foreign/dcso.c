@@ -68,7 +68,7 @@ static int open_filter(sn_foreign *f, const seen_params *params)
     if (rc < 0)
         return rc;
     if (array_bytes(m) > f->len - HEAD)
-        return sn_fail(SEEN_EFORMAT, "m = %llu bits do not fit in %llu bytes",
+        return sn_wrong_length(true, "m = %llu bits do not fit in %llu bytes",
                        (unsigned long long)m, (unsigned long long)(f->len - HEAD));
     f->rule = SN_RULE_DCSO;
     f->capacity = sn_le64(p + 8);

@@ -42,6 +42,8 @@ const sn_format *sn_format_of(const uint8_t *p, uint64_t len)
     return NULL;
 }
 
+_Thread_local bool sn_is_cut;
+
 int sn_check_km(uint64_t k, uint64_t m)
 {
     if (k < 1 || k > SN_MAX_PROBES)
@@ -146,6 +148,32 @@ static int check_params(const seen_params **params)
     return sn_check_allocator(&p->alloc);
 }
 
+/* Says why, also if the header of a format fits and only bytes are missing after it. */
+static int not_recognised(uint8_t *bytes, uint64_t len, const seen_allocator *alloc)
+{
+    static const seen_params none;
+    for (unsigned i = 0; i < sn_formats_n; i++) {
+        sn_foreign *f;
+        if (!sn_formats[i]->mine || foreign_alloc(sn_formats[i], &none, alloc, &f) < 0)
+            continue;
+        f->file = bytes;
+        f->len = f->room = len;
+        sn_is_cut = false;
+        int rc = sn_formats[i]->open(f, &none);
+        f->owned = f->owned && f->file != bytes;
+        sn_foreign_free(f);
+        if (rc == SEEN_EFORMAT && sn_is_cut) {
+            char why[SN_REASON];
+            snprintf(why, sizeof why, "%s", seen_reason());
+            return sn_fail(SEEN_EFORMAT, "perhaps a %s filter that was cut short: %s",
+                           sn_formats[i]->pub.name, why);
+        }
+    }
+    return sn_fail(SEEN_EFORMAT,
+                   "not a filter file of seen, nor a format that its bytes show: some "
+                   "must be named, see 'seen formats'");
+}
+
 int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
                     const char *name, const seen_params *params,
                     const seen_allocator *alloc, sn_foreign **out)
@@ -156,9 +184,7 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
     if (rc == SEEN_OK && name)
         rc = format_pick(name, &format);
     else if (rc == SEEN_OK && !(format = sn_format_of(bytes, len)))
-        rc = sn_fail(SEEN_EFORMAT,
-                     "not a filter file of seen, nor a format that its bytes show: some "
-                     "must be named, see 'seen formats'");
+        rc = not_recognised(bytes, len, alloc);
     if (rc < 0)
         return rc;
     rc = foreign_alloc(format, params, alloc, &f);
@@ -452,7 +478,7 @@ int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src)
         return rc;
     for (uint64_t i = 0; i < src->bits.have; i++)
         dst->bits.at[i] |= src->bits.at[i];
-    dst->added += src->added;
+    sn_count_up(&dst->added, src->added);
     dst->counted &= src->counted;
     dst->dirty = true;
     dst->format->add(dst, NULL, 0, NULL, &rc); /* counts in the header */

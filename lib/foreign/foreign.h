@@ -7,8 +7,8 @@
  * maps and saves. */
 #ifndef SN_FOREIGN_H
 #define SN_FOREIGN_H
-#include "base/fail.h"
 #include "base/memory.h"
+#include "foreign/header_says.h"
 #include "seen.h"
 
 #define SN_MAX_PROBES 4096 /* 1e-308 asks for 1024; more is a broken header */

@@ -72,8 +72,8 @@ static int open_filter(sn_foreign *f, const seen_params *params)
     if (words < 1 || words > MAX_WORDS)
         return sn_fail(SEEN_EFORMAT, "number of words is %d", (int32_t)words);
     if (f->len < HEAD + 8 * (uint64_t)words)
-        return sn_fail(SEEN_EFORMAT, "%u words do not fit in %llu bytes", words,
-                       (unsigned long long)f->len);
+        return sn_wrong_length(true, "%u words do not fit in %llu bytes", words,
+                               (unsigned long long)f->len);
     f->rule = p[0] ? SN_RULE_MITZ64 : SN_RULE_MITZ32;
     f->bits = (sn_bits){.at = f->file + HEAD,
                         .have = 8 * (uint64_t)words,

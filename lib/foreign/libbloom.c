@@ -72,8 +72,9 @@ static int open_two(sn_foreign *f, const seen_params *params)
 {
     const uint8_t *p = f->file, *s = p + 11;
     if (f->len < HEAD)
-        return sn_fail(SEEN_EFORMAT, "%llu bytes are too short for the header",
-                       (unsigned long long)f->len);
+        return sn_wrong_length(f->len >= 9 && !memcmp(p, MAGIC, 9),
+                               "%llu bytes are too short for the header",
+                               (unsigned long long)f->len);
     if (memcmp(p, MAGIC, 9))
         return sn_fail(SEEN_EFORMAT, "the magic is not " MAGIC);
     if ((p[9] | p[10] << 8) != STRUCTURE)

@@ -199,8 +199,10 @@ static int open_filter(sn_foreign *f, const seen_params *params)
     if (rc < 0)
         return rc;
     if (head + bytes != f->len)
-        return sn_fail(SEEN_EFORMAT, "numBytes is %llu, %llu follow the header",
-                       (unsigned long long)bytes, (unsigned long long)(f->len - head));
+        return sn_wrong_length(head + bytes > f->len,
+                               "numBytes is %llu, %llu follow the header",
+                               (unsigned long long)bytes,
+                               (unsigned long long)(f->len - head));
     return open_bits(f, head, bytes);
 }
 
@@ -218,8 +220,15 @@ static int size_for(const seen_params *params, uint64_t *bytes)
     }
     if (!(n >= 1) || !(p < 1))
         return sn_fail(SEEN_EINVAL, "parquet needs keys and error, or m");
-    double m = -8 * n / log(1 - pow(p, 1.0 / 8));
+    double a_key = -8 / log(1 - pow(p, 1.0 / 8)), m = a_key * n;
     const uint64_t most = (uint64_t)128 << 20;
+    if (m > (double)most * 8)
+        return sn_fail(SEEN_ETOOBIG,
+                       "%.0f keys at error %g take %.0f bytes, but a Parquet filter has at "
+                       "most %llu, and one for each row group: at most %.0f keys at this "
+                       "error, or give m",
+                       n, p, m / 8, (unsigned long long)most,
+                       floor((double)most * 8 / a_key));
     /* parquet-java's own rounding: it clears one bit, which is not a multiple of 256.
      */
     uint64_t bits = m < (double)most * 8 ? (uint64_t)m : most * 8;

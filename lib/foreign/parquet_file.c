@@ -185,7 +185,8 @@ static int footer_walk(search *s)
     if (f->len >= 4 && !memcmp(f->file + f->len - 4, "PARE", 4))
         return sn_fail(SEEN_EFORMAT, "the footer is encrypted");
     if (!mine(f->file, f->len))
-        return sn_fail(SEEN_EFORMAT, "no PAR1 at both ends");
+        return sn_wrong_length(f->len > 8 && !memcmp(f->file, "PAR1", 4),
+                               "no PAR1 at both ends");
     uint64_t size = sn_le32(f->file + f->len - 8);
     if (size > f->len - 12)
         return sn_fail(SEEN_EFORMAT, "a footer of %llu bytes in a file of %llu",

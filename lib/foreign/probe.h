@@ -134,7 +134,7 @@ SN_INLINE size_t sn_scan_grow(sn_foreign *f, const seen_key *keys, size_t n, boo
             return i;
         sn_probe_set(f, s, next);
         f->dirty = true;
-        f->added++;
+        sn_count_up(&f->added, 1);
     }
     return n;
 }
@@ -157,7 +157,7 @@ SN_INLINE size_t sn_scan_add(sn_foreign *f, const seen_key *keys, size_t n, bool
         /* Equal keys may share a batch: each is tested and set before the next. */
         for (size_t i = 0; i < c; i++, taken++) {
             dup[taken] = sn_probe_set(f, s[i], next);
-            f->added += !dup[taken];
+            sn_count_up(&f->added, !dup[taken]);
             f->dirty |= !dup[taken];
         }
     }

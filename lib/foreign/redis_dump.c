@@ -94,7 +94,7 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
         dup[i] = added == SEEN_DUP;
         if (added == SEEN_NEW) {
             f->dirty = true;
-            f->added++;
+            sn_count_up(&f->added, 1);
         }
     }
     bf_fill(f);

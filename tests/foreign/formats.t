@@ -122,7 +122,6 @@ fails "a file cut short" 2 'words do not fit' "$seen" info --format guava cut
 for kind in dcso guava guava-32 libbloom libbloom1 bits-and-blooms crc32-shift mmh3-17; do
     fails "a new $kind without its numbers" 2 'needs keys and error' "$seen" new --kind $kind x
 done
-fails "a new libbloom without its error" 2 'needs keys and error' "$seen" new --kind libbloom -n 5000 x
 fails "a new fnv-split without k" 2 'fnv-split needs m and k' "$seen" new --kind fnv-split -m 1000 x
 
 gzip -c f.dcso >z.gz
