@@ -11,10 +11,20 @@
 #ifdef HAVE_UNISTRING
 #include <unictype.h>
 #include <unistr.h>
+#include <unistring/version.h>
 #include <uniwbrk.h>
 #endif
 
 enum { ROOM = 1 << 14 };
+
+/* Of the tables, which are the same on every machine. 15.1 gave some code points (U+0600)
+ * another class: newer files and libraries rightly disagree. */
+#define UNICODE "15.0.0"
+#if defined HAVE_UNISTRING && _LIBUNISTRING_VERSION >= 0x010200
+enum { LIBRARY_IS_NEWER = 1 };
+#else
+enum { LIBRARY_IS_NEWER = 0 };
+#endif
 
 static void skip(const char *why)
 {
@@ -82,6 +92,11 @@ static void unicode_test_file(void)
     }
     char line[4096];
     size_t tests = 0, bad = 0;
+    if (!fgets(line, sizeof line, f) || !strstr(line, UNICODE)) {
+        fclose(f);
+        skip("unicode-data is of another Unicode than " UNICODE);
+        return;
+    }
     while (fgets(line, sizeof line, f)) {
         unsigned char text[1024] = {0};
         bool want[1024] = {0}, got[1024];
@@ -138,11 +153,14 @@ static void every_code_point(void)
         bool same = true;
         for (size_t i = 1; i < len && same; i++)
             same = ours[i] == (theirs[i] != 0);
-        if (!same && bad++ < 3)
+        if (!same && bad++ < 3 && !LIBRARY_IS_NEWER)
             note("U+%04X differs", c);
         uncut += !cut_agrees(text, len);
     }
-    ok(points > 280000 && !bad, "%zu code points beside every class, as libunistring", points);
+    if (LIBRARY_IS_NEWER)
+        skip("libunistring is of a newer Unicode than " UNICODE);
+    else
+        ok(points > 280000 && !bad, "%zu code points beside every class, as libunistring", points);
     ok(!uncut, "64 bytes at a time they are the same");
 #else
     skip("package libunistring-dev is not installed");
