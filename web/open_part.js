@@ -95,7 +95,6 @@ export function startOpen(seen) {
     facts.push(["k", i.probes], ["Layers", i.layers], ["Bits set", i.bits ? `${withCommas(i.bits_set)} of ${withCommas(i.bits)}` : "unknown"],
       ["Fill", `${(100 * i.fill).toFixed(1)}%`], ["Error now", showError(i.error)]);
     if (i.error_promised > 0) facts.push(["Error promised", showError(i.error_promised)]);
-    if (i.dirty) facts.push(["State", "a writer was interrupted: counts are older than the bits"]);
     byId("opened-facts").innerHTML = facts.map(([k, v]) => `<dt>${k}</dt><dd>${escapeText(v)}</dd>`).join("");
     const small = layers.length && layers.reduce((n, l) => n + l.body.length * 8, 0) <= SMALL_BITS;
     byId("fill-view").innerHTML = small ? drawFilter(layers, [], "") : layers.length ? layers.map((l) => fillMap(l.body)).join("") : fillMap(bytes);

@@ -117,11 +117,12 @@ export function startPlay(seen) {
 
   // ---- what the reader does ------------------------------------------------------------
 
+  // What WORD reads in the first layer, in words.
   function reads(word) {
-    const n = hitsOf(word, layersOf(filter.save())).reduce((a, s) => a + s.size, 0);
-    const what = { classic: `${n} bits`, blocked: `${n} bits of one cache line`, split: `${n} bits of one block`,
-      set: "one bucket", cuckoo: "two buckets", ribbon: `${n} bits of the ribbon` }[kind];
-    return what;
+    const [first, ...others] = hitsOf(word, layersOf(filter.save()));
+    const more = others.length ? ", and as many places in every later layer" : "";
+    return { classic: `${first.size} bits`, blocked: `${first.size} bits of one cache line`, split: `${first.size} bits of one block`,
+      set: "one bucket", cuckoo: "two buckets", ribbon: `${first.size} bits of the ribbon` }[kind] + more;
   }
   const wordNow = () => byId("word").value;
 
@@ -130,7 +131,7 @@ export function startPlay(seen) {
     if (isNew === null) return;
     shown = w;
     say(isStatic() ? `The ribbon was built again with “${w}”: it reads ${reads(w)}, and their parities spell its fingerprint.`
-      : isNew ? `“${w}” is certainly new. It now has ${reads(w)}.`
+      : isNew ? `“${w}” is certainly new. It reads ${reads(w)}.`
         : kind === "cuckoo" ? `“${w}” was probably there; a cuckoo filter keeps one more copy of its fingerprint.`
           : `“${w}” was probably there before: nothing changed.`);
     show();
@@ -218,7 +219,7 @@ export function startPlay(seen) {
   byId("play-form").addEventListener("change", () => {
     kind = document.querySelector("[name=play-kind]:checked").value;
     makeNew(words.slice(0, isStatic() || byId("play-grow").checked ? words.length : Number(byId("play-keys").value)));
-    if (filter) say(`The same words in ${kind === "classic" || kind === "set" || kind === "split" ? `a ${kind}` : `a ${kind}`} filter.`);
+    if (filter) say(`The same words in a ${kind} filter.`);
   });
   byId("word-form").addEventListener("submit", (e) => { e.preventDefault(); if (filter) addOne(); });
   byId("ask").addEventListener("click", () => filter && askOne());

@@ -447,11 +447,12 @@ function library(engine) {
       engine.fresh();
       const [kind, probes, layers, flags, keys, capacity, bits, bits_set, bytes, fill, error_promised, error,
         keys_estimate, expected_lost, hash, writable] = engine.numbers;
+      const error_predicted = call.filter_predicts(this.#at);
       const seed = engine.words[16], seed_high = engine.words[17];
       const format = engine.text(call.filter_format(this.#at));
       return {
         kind: KINDS[kind], ...(format && { format }), layers, probes, keys, keys_estimate, capacity, bits, bits_set,
-        bytes, fill, error, error_promised, expected_lost, fixed: (flags & FIXED) !== 0, writable: writable !== 0,
+        bytes, fill, error, error_promised, error_predicted, expected_lost, fixed: (flags & FIXED) !== 0, writable: writable !== 0,
         ...(!format && { hash: HASHES[hash], seed: seed | seed_high << 64n }),
         words: engine.text(call.filter_words(this.#at)),
       };
@@ -482,15 +483,37 @@ function library(engine) {
       return at ? engine.fresh().slice(at, at + engine.numbers[0]) : new Uint8Array(0);
     }
 
+    /** The 64-bit hash of KEY; 0n if foreign. */
+    hash(key) {
+      return BigInt.asUintN(64, engine.withKey(call.key_hash, this.#live, key));
+    }
+
     /**
-     * The bits of body() that KEY would set in the newest layer of an empty filter like
-     * this one: its probes, or for kinds with fingerprints the slots it may lie in. For
-     * drawing small filters.
+     * The bits of body(layer) that KEY is looked for in: its probes; of a cuckoo filter's or
+     * set's newest layer the slots it may lie in; otherwise, and in a ribbon, the bits that
+     * answer for a key that is found there. For drawing: one question a bit, 64 KiB at most.
      */
-    places(key) {
-      const kind = this.info().kind, empty = this.like();
+    places(key, layer) {
+      const { kind, layers } = this.info(), newest = layers - 1, size = this.body(layer).length;
+      if (size > PAGE)
+        throw new SeenError("ETOOBIG", `places looks at ${PAGE} bytes at most; this layer has more`);
+      if ((layer ?? newest) === newest && (kind === "cuckoo" || kind === "set")) return this.#slots(key, kind);
+      // Behind a cuckoo filter's counts and stash, before a ribbon's table of shards (docs/format.md).
+      const from = kind === "cuckoo" ? 320 : 0;
+      const to = kind === "ribbon" ? size - 64 * new DataView(this.save().buffer).getUint32(136, true) : size;
+      const pieces = (engine.pieces = []);
       try {
-        // Eight copies of a key fill both of its buckets.
+        engine.checked(engine.withKey((at, data, len) => call.key_places(at, layer ?? newest, from, to, data, len), this.#live, key));
+      } finally {
+        engine.pieces = null;
+      }
+      return pieces.map((p) => new DataView(p.buffer).getUint32(0, true));
+    }
+
+    // What KEY sets in an empty filter like this one; eight copies fill both of its buckets.
+    #slots(key, kind) {
+      const empty = this.like();
+      try {
         for (let i = 0; i < (kind === "cuckoo" ? 8 : 1); i++) empty.add(key);
         const body = empty.body(), places = [];
         for (let i = 0; i < body.length; i++)
