@@ -11,7 +11,7 @@
   await t.inChromium(async ({ open, shot, axe, browser }) => {
     const size = statSync(t.pageFile).size;
     ok(size < 300000, "the page has less than 300 kB", size);
-    same(readFileSync(join(t.top, "docs", "plan.svg"), "utf8"), readFileSync(join(t.build, "page", "plan.svg"), "utf8"), "the picture of the README is the one that the build makes");
+    same(readFileSync(join(t.top, "docs", "plan.svg"), "utf8"), readFileSync(join(t.build, "page", "plan.svg"), "utf8"), "the picture of the README is the one that the build makes (if sizes have changed: cp build/page/plan.svg docs/)");
     const parts = { plan: "#plan", play: "#play", open: "#open" };
     const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
     for (const [name, hash] of Object.entries(parts)) {
