@@ -50,6 +50,10 @@ int fstatvfs(int fd, struct statvfs *out)
 {
     return none();
 }
+int stat(const char *path, struct stat *out)
+{
+    return none();
+}
 int fstat(int fd, struct stat *out)
 {
     return none();
