@@ -1,0 +1,222 @@
+/* growth_curve.c - what a filter costs that did not know how many keys would come:
+ * growth_curve [-e ERROR] [-n MOST] [-o FILE.svg]
+ *
+ * At numbers of keys from 10^4 to MOST, a fifth apart: the bits a key, and the time of a
+ * lookup in batches, half of the keys present, of a filter grown by layers, of one made
+ * again from a scratch file, and of one made to measure; all in one run, the best of five
+ * rounds in turn. Adds are the CPU time of all of them up to there. The table goes to
+ * standard output, the curves to FILE. */
+#include "growing.h"
+#include "say.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LAYERS, AGAIN, MEASURED, WAYS, POINTS = 100, BATCH = 4096, ASKED = 64 * BATCH };
+
+static const char *const way_name[WAYS] = {"layers", "made again", "made to measure"};
+static const char *const colour[WAYS] = {"#c0392b", "#2471a3", "#7f8c8d"};
+
+typedef struct point {
+    double keys, bits[WAYS], lookup[WAYS], add[WAYS];
+} point;
+
+static double error = 0.01;
+static uint64_t hash[ASKED];
+static bool answer[ASKED];
+
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t key(uint64_t i)
+{
+    return seen_hash_seeded(1, &i, 8);
+}
+
+static seen_filter *make(uint64_t keys)
+{
+    seen_spec spec = {.kind = SEEN_BLOCKED, .error = error, .keys = keys};
+    seen_filter *f;
+    if (seen_new(&spec, &f) < 0)
+        kit_die("%s", seen_reason());
+    return f;
+}
+
+/* Adds keys FROM .. TO-1 to F, or to G; returns the time it took. */
+static double add(seen_filter *f, kit_growing *g, uint64_t from, uint64_t to)
+{
+    double took = 0;
+    for (uint64_t i = from; i < to;) {
+        size_t n = to - i < BATCH ? (size_t)(to - i) : BATCH;
+        for (size_t j = 0; j < n; j++)
+            hash[j] = key(i + j);
+        i += n;
+        double start = cpu();
+        if ((g ? kit_growing_add(g, hash, n, answer)
+               : seen_add_hashes(f, hash, n, answer, NULL)) < 0)
+            kit_die("%s", seen_reason());
+        took += cpu() - start;
+    }
+    return took;
+}
+
+static void measure(point *p, seen_filter *const f[WAYS])
+{
+    uint64_t n = (uint64_t)p->keys;
+    for (size_t i = 0; i < ASKED; i++)
+        hash[i] = key(i & 1 ? ((uint64_t)1 << 50) + i : key(i) % n);
+    for (int w = 0; w < WAYS; w++)
+        p->lookup[w] = INFINITY;
+    for (int round = 0; round < 5; round++)
+        for (int w = 0; w < WAYS; w++) {
+            double start = cpu();
+            for (size_t i = 0; i < ASKED; i += BATCH)
+                seen_has_hashes(f[w], hash + i, BATCH, answer);
+            double took = (cpu() - start) / ASKED * 1e9;
+            p->lookup[w] = took < p->lookup[w] ? took : p->lookup[w];
+        }
+    for (int w = 0; w < WAYS; w++)
+        p->bits[w] = 8 * (double)seen_bytes(f[w]) / p->keys;
+}
+
+/* ---- the drawing ------------------------------------------------------------------- */
+
+enum { WIDE = 420, HIGH = 260, LEFT = 50, TOP = 30, GAP = 70 };
+
+/* One panel: what() of every way over the keys, up to MOST. */
+static void panel(FILE *to, const point *p, size_t n, int x, const char *title,
+                  double most, size_t what)
+{
+    double from = log10(p[0].keys), wide = log10(p[n - 1].keys) - from;
+    fprintf(to, "<text x='%d' y='%d' font-weight='bold'>%s</text>\n", x, TOP - 10, title);
+    for (int i = 0; i <= 4; i++) {
+        int y = TOP + HIGH - HIGH * i / 4;
+        fprintf(to,
+                "<path d='M%d %dh%d' stroke='#ddd'/><text x='%d' y='%d' "
+                "text-anchor='end'>%g</text>\n",
+                x, y, WIDE, x - 6, y + 4, most * i / 4);
+    }
+    for (int d = (int)ceil(from - 0.01); d <= (int)(from + wide + 0.01); d++)
+        fprintf(to, "<text x='%.0f' y='%d' text-anchor='middle'>10^%d</text>\n",
+                x + WIDE * (d - from) / wide, TOP + HIGH + 18, d);
+    for (int w = 0; w < WAYS; w++) {
+        fprintf(to, "<path fill='none' stroke='%s' stroke-width='2' d='", colour[w]);
+        for (size_t i = 0; i < n; i++) {
+            const double *y = (const double *)((const char *)(p + i) + what);
+            double up = y[w] < most ? y[w] / most : 1;
+            fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M',
+                    x + WIDE * (log10(p[i].keys) - from) / wide, TOP + HIGH * (1 - up));
+        }
+        fprintf(to, "'/>\n");
+    }
+}
+
+static void draw(const char *name, const point *p, size_t n)
+{
+    FILE *to = fopen(name, "w");
+    if (!to)
+        kit_die("%s: cannot be written", name);
+    fprintf(to,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
+            "font-family='sans-serif' font-size='12'>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n",
+            2 * (LEFT + WIDE) + GAP, TOP + HIGH + 60);
+    double slow = 0;
+    for (size_t i = 0; i < n; i++)
+        slow = p[i].lookup[LAYERS] > slow ? p[i].lookup[LAYERS] : slow;
+    panel(to, p, n, LEFT, "bits a key", 60, offsetof(point, bits));
+    panel(to, p, n, LEFT + WIDE + GAP, "ns a lookup in batches", 4 * ceil(slow / 4),
+          offsetof(point, lookup));
+    for (int w = 0; w < WAYS; w++)
+        fprintf(to,
+                "<rect x='%d' y='%d' width='14' height='4' fill='%s'/>"
+                "<text x='%d' y='%d'>%s</text>\n",
+                LEFT + 150 * w, TOP + HIGH + 40, colour[w], LEFT + 150 * w + 20,
+                TOP + HIGH + 46, way_name[w]);
+    fprintf(to, "</svg>\n");
+    if (fclose(to) != 0)
+        kit_die("%s: cannot be written", name);
+}
+
+/* ------------------------------------------------------------------------------------ */
+
+static void report(const point *p, size_t n)
+{
+    printf("%12s", "keys");
+    for (int w = 0; w < WAYS; w++)
+        printf("  %16s: b   ns  add", way_name[w]);
+    puts("");
+    double sum[2][WAYS] = {{0}}, worst[2][WAYS] = {{0}};
+    for (size_t i = 0; i < n; i++) {
+        printf("%12.0f", p[i].keys);
+        for (int w = 0; w < WAYS; w++) {
+            printf("  %18.2f %4.1f %4.0f", p[i].bits[w], p[i].lookup[w], p[i].add[w]);
+            double over[2] = {p[i].bits[w] / p[i].bits[MEASURED],
+                              p[i].lookup[w] / p[i].lookup[MEASURED]};
+            for (int k = 0; k < 2; k++) {
+                sum[k][w] += over[k] / (double)n;
+                worst[k][w] = over[k] > worst[k][w] ? over[k] : worst[k][w];
+            }
+        }
+        puts("");
+    }
+    for (int w = 0; w < MEASURED; w++)
+        printf("%s over made to measure, mean (worst): bytes %.2f (%.2f), time %.2f "
+               "(%.2f)\n",
+               way_name[w], sum[0][w], worst[0][w], sum[1][w], worst[1][w]);
+}
+
+int main(int argc, char **argv)
+{
+    double most = 1e7;
+    const char *file = NULL;
+    for (int o; (o = getopt(argc, argv, "e:n:o:")) != -1;) {
+        if (o == 'e')
+            error = atof(optarg);
+        else if (o == 'n')
+            most = atof(optarg);
+        else if (o == 'o')
+            file = optarg;
+        else
+            return 2;
+    }
+    seen_hasher hasher;
+    seen_hasher_init(&hasher, SEEN_HASH_XXH3, 1, 0);
+    seen_spec spec = {.kind = SEEN_BLOCKED, .error = error, .hasher = &hasher};
+    kit_growing *again = kit_growing_new(&spec, false);
+    if (!again)
+        kit_die("no filter is made again at an error of %g", error);
+    static point all[POINTS];
+    seen_filter *f[WAYS] = {[LAYERS] = make(0)};
+    double took[WAYS] = {0};
+    size_t n = 0;
+    uint64_t have = 0;
+    for (double keys = 1e4; keys <= most * 1.001 && n < POINTS; keys *= 1.2, n++) {
+        point *p = all + n;
+        uint64_t to = (uint64_t)keys;
+        p->keys = (double)to;
+        took[LAYERS] += add(f[LAYERS], NULL, have, to);
+        took[AGAIN] += add(NULL, again, have, to);
+        f[AGAIN] = kit_growing_filter(again);
+        f[MEASURED] = make(to);
+        took[MEASURED] = add(f[MEASURED], NULL, 0, to);
+        have = to;
+        measure(p, f);
+        for (int w = 0; w < WAYS; w++)
+            p->add[w] = took[w] / keys * 1e9;
+        seen_free(f[MEASURED]);
+    }
+    report(all, n);
+    if (file)
+        draw(file, all, n);
+    seen_free(f[LAYERS]);
+    seen_free(kit_growing_end(again));
+    return 0;
+}
