@@ -321,6 +321,13 @@ SEEN_API int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *
 SEEN_API int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n,
                              bool *found);
 
+/* For callers that cannot batch but know a key a little before they need the answer:
+ * asks for the memory of KEY and returns at once with seen_hash of it, for seen_has_hash
+ * or seen_add_hash some keys later. Changes no answer. 8 to 64 keys ahead is best. Foreign
+ * filters: does nothing and returns 0. */
+SEEN_API uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len);
+SEEN_API void seen_prefetch_hash(const seen_filter *f, uint64_t hash);
+
 /* Strings without their NUL, and integers as their eight little-endian bytes. */
 SEEN_API int seen_add_str(seen_filter *f, const char *s);
 SEEN_API bool seen_has_str(const seen_filter *f, const char *s);

@@ -16,13 +16,6 @@
 #define GROUP 16
 #define WINDOW 64
 
-static inline void touch(const seen_filter *f, const uint64_t *h, size_t n)
-{
-    for (uint32_t i = 0; i < f->layers; i++)
-        if (f->layer[i].len > SN_TOUCH_BYTES && f->layer[i].twin->touch)
-            f->layer[i].twin->touch(f->layer + i, h, n);
-}
-
 /* ---- several layers ------------------------------------------------------------- */
 
 #define CHUNK 1024 /* keys that pass from layer to layer together */
@@ -82,7 +75,7 @@ static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_
 {
     bool hit[CHUNK], near = few(n);
     if (near && n > 1)
-        touch(f, h, n);
+        sn_touch(f, h, n);
     if (!upto) {
         memset(found, 0, n);
     } else if (near && f->alike) {
@@ -175,7 +168,7 @@ static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_ke
             if (taken < m)
                 return done + taken;
         } else if (few(m) && f->alike) {
-            touch(f, h, m);
+            sn_touch(f, h, m);
             f->layer->twin->has_any(f->layer, f->layers, h, m, answer);
         } else {
             sift(f, f->layers, h, m, answer, rest, at);
@@ -221,7 +214,7 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
             if (keys)
                 sn_key_hashes(f, keys + ahead, m, slot);
             if (f->touch)
-                touch(f, keys ? slot : hashes + ahead, m);
+                sn_touch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
         }
         size_t m = n - behind < GROUP ? n - behind : GROUP;

@@ -50,23 +50,47 @@ int seen_add_hash(seen_filter *f, uint64_t h)
 }
 
 /* What the layers of a native filter say. */
-static inline bool layers_have(const seen_filter *f, uint64_t h)
+static bool layers_have(const seen_filter *f, uint64_t h)
 {
     bool found = false;
-    if (f->layers == 1 &&
-        f->layer->twin->has_one) /* no branch on the answer: calls overlap */
-        return f->layer->twin->has_one(f->layer, h);
     for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
-        l->twin->has(l, &h, 1, &found);
+        if (l->twin->has_one)
+            found = l->twin->has_one(l, h);
+        else
+            l->twin->has(l, &h, 1, &found);
     return found;
 }
 
-int seen_has_hash(const seen_filter *f, uint64_t h)
+/* Most filters: one native layer, no exceptions. Then calls go straight to the kind and
+ * branch on no answer, so that several wait for memory at once. */
+static inline bool simple(const seen_filter *f)
+{
+    return f->layers == 1 && !f->excused && f->layer->twin->has_one;
+}
+
+static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
 {
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     bool found = layers_have(f, h);
     return f->excused ? found && !sn_excused_has(f, NULL, 0, h) : found;
+}
+
+int seen_has_hash(const seen_filter *f, uint64_t h)
+{
+    return simple(f) ? f->layer->twin->has_one(f->layer, h) : has_hash(f, h);
+}
+
+void seen_prefetch_hash(const seen_filter *f, uint64_t h)
+{
+    sn_touch(f, &h, 1);
+}
+
+uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len)
+{
+    uint64_t h = seen_hash(f, key, len);
+    sn_touch(f, &h, 1);
+    return h;
 }
 
 int seen_remove_hash(seen_filter *f, uint64_t h)
@@ -93,13 +117,22 @@ int seen_add(seen_filter *f, const void *key, size_t len)
     return add_hash(f, &(seen_key){key, len}, sn_key_hash(f, key, len));
 }
 
-bool seen_has(const seen_filter *f, const void *key, size_t len)
+static __attribute__((noinline)) bool has_key(const seen_filter *f, const void *key,
+                                              size_t len)
 {
     if (f->foreign)
         return sn_handle_foreign_has_one(f, key, len);
     uint64_t h = sn_key_hash(f, key, len);
     bool found = layers_have(f, h);
     return f->excused ? found && !sn_excused_has(f, key, len, h) : found;
+}
+
+bool seen_has(const seen_filter *f, const void *key, size_t len)
+{
+    if (!simple(f))
+        return has_key(f, key, len);
+    uint64_t h = sn_key_hash(f, key, len);
+    return f->layer->twin->has_one(f->layer, h);
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)

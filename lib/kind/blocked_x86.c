@@ -65,6 +65,35 @@ T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
     }
 }
 
+#define TURNS(m)                                                                       \
+    {                                                                                  \
+        (m) & 255, (m) >> 7 & 255, (m) >> 6 & 255, (m) >> 5 & 255, (m) >> 4 & 255,     \
+            (m) >> 3 & 255, (m) >> 2 & 255, (m) >> 1 & 255                             \
+    }
+#define LANES(k) TURNS(((1u << (k)) - 1) * 0x101)
+
+/* One key alone, in as few instructions as can be: how many calls wait for memory at
+ * once depends on how many of them the processor holds. */
+T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
+                                                              uint64_t h, bool two)
+{
+    static const uint8_t lanes[9][8] = {LANES(0), LANES(1), LANES(2),
+                                        LANES(3), LANES(4), LANES(5),
+                                        LANES(6), LANES(7), LANES(8)};
+    const __m512i shift = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+    bool found;
+    if (two) {
+        has512(l, &h, 1, &found, two, false);
+        return found;
+    }
+    __m512i line = _mm512_load_si512(sn_blocked_at(l, h));
+    uint64_t g = sn_remix(h);
+    __m512i pos = _mm512_srlv_epi64(_mm512_set1_epi64((long long)g), shift);
+    return _mm512_mask_testn_epi64_mask(lanes[l->shape.k][g >> 61],
+                                        _mm512_rorv_epi64(line, pos),
+                                        _mm512_set1_epi64(1)) == 0;
+}
+
 T512 static inline __attribute__((always_inline)) void
 add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead)
 {
@@ -209,6 +238,14 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
 
 /* ---- the four twins -------------------------------------------------------------- */
 
+T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
+                                                              uint64_t h, bool two)
+{
+    bool found;
+    has256(l, &h, 1, &found, two, false);
+    return found;
+}
+
 #define TWIN(width, name, two, target, any)                                            \
     target static void has##width##name(const sn_layer *l, const uint64_t *h,          \
                                         size_t n, bool *found)                         \
@@ -222,9 +259,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
     }                                                                                  \
     target static bool has_one##width##name(const sn_layer *l, uint64_t h)             \
     {                                                                                  \
-        bool found;                                                                    \
-        has##width(l, &h, 1, &found, two, false);                                      \
-        return found;                                                                  \
+        return ask##width(l, h, two);                                                  \
     }                                                                                  \
     target static size_t add##width##name(sn_layer *l, const uint64_t *h, size_t n,    \
                                           bool *dup)                                   \

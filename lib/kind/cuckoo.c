@@ -188,11 +188,8 @@ static void count(sn_layer *l, int64_t by)
 void sn_cuckoo_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     sn_family f = sn_family_of(l);
-    for (size_t i = 0; i < n; i++) {
-        sn_place p = sn_place_of(&f, h[i]);
-        sn_fetch_bucket(&f, p.b);
-        sn_fetch_bucket(&f, p.alt);
-    }
+    for (size_t i = 0; i < n; i++)
+        sn_place_fetched(&f, h[i]);
 }
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)

@@ -73,13 +73,24 @@ SN_CUCKOO_INLINE sn_place sn_place_of(const sn_family *f, uint64_t h)
     return (sn_place){v, b, sn_other_bucket(f, v, b)};
 }
 
-/* Asks for bucket B, which may lie in two lines. */
-/* Always inlined: gcc takes a function that only prefetches for one without effect. */
+/* Asks for bucket B. A second line is asked for only where there is one: a line asked
+ * for twice takes the place of another in the queue to memory. Always inlined: gcc takes
+ * a function that only prefetches for one without effect. */
 SN_CUCKOO_INLINE void sn_fetch_bucket(const sn_family *f, uint64_t b)
 {
     uint64_t bit = b * 4 * f->slots.k;
-    SN_FETCH(f->buckets + (bit >> 3));
-    SN_FETCH(f->buckets + ((bit + 4 * f->slots.k - 1) >> 3));
+    const uint8_t *p = f->buckets + (bit >> 3);
+    SN_FETCH(p);
+    if (__builtin_expect((bit & 511) + 4 * f->slots.k > 512, 0))
+        SN_FETCH(p + 64);
+}
+
+SN_CUCKOO_INLINE sn_place sn_place_fetched(const sn_family *f, uint64_t h)
+{
+    sn_place p = sn_place_of(f, h);
+    sn_fetch_bucket(f, p.b);
+    sn_fetch_bucket(f, p.alt);
+    return p;
 }
 
 /* Whether one of the buckets of P holds it. */
@@ -101,26 +112,23 @@ unsigned sn_cuckoo_stashed(const sn_layer *l, const sn_place *p, unsigned *at);
  * fetched AHEAD keys before they are looked at. Whether a key is in cannot be foreseen,
  * so nothing branches on it. A macro, because MATCH must be compiled into it with the
  * instructions of its caller. */
+#define SN_CUCKOO_AHEAD 32
 #define SN_CUCKOO_ASK(l, h, n, found, MATCH)                                           \
     do {                                                                               \
-        enum { AHEAD_ = 32 };                                                          \
         bool stash_ = sn_le32((l)->body + SN_CUCKOO_STASHED) != 0;                     \
         sn_family f_ = sn_family_of(l);                                                \
-        sn_place ring_[AHEAD_];                                                        \
+        sn_place ring_[SN_CUCKOO_AHEAD];                                               \
         unsigned at_;                                                                  \
-        for (size_t i_ = 0; i_ < (n) + AHEAD_; i_++) {                                 \
-            sn_place *p_ = ring_ + i_ % AHEAD_;                                        \
-            if (i_ >= AHEAD_ && i_ - AHEAD_ < (n)) {                                   \
-                bool hit_ = MATCH(&f_, p_);                                            \
-                if (stash_)                                                            \
-                    hit_ |= sn_cuckoo_stashed(l, p_, &at_) != 0;                       \
-                (found)[i_ - AHEAD_] = hit_;                                           \
-            }                                                                          \
-            if (i_ < (n)) {                                                            \
-                *p_ = sn_place_of(&f_, (h)[i_]);                                       \
-                sn_fetch_bucket(&f_, p_->b);                                           \
-                sn_fetch_bucket(&f_, p_->alt);                                         \
-            }                                                                          \
+        for (size_t i_ = 0; i_ < (n) && i_ < SN_CUCKOO_AHEAD; i_++)                    \
+            ring_[i_] = sn_place_fetched(&f_, (h)[i_]);                                \
+        for (size_t i_ = 0; i_ < (n); i_++) {                                          \
+            sn_place *p_ = ring_ + i_ % SN_CUCKOO_AHEAD;                               \
+            bool hit_ = MATCH(&f_, p_);                                                \
+            if (stash_)                                                                \
+                hit_ |= sn_cuckoo_stashed(l, p_, &at_) != 0;                           \
+            (found)[i_] = hit_;                                                        \
+            if (i_ + SN_CUCKOO_AHEAD < (n))                                            \
+                *p_ = sn_place_fetched(&f_, (h)[i_ + SN_CUCKOO_AHEAD]);                \
         }                                                                              \
     } while (0)
 

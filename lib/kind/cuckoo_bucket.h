@@ -8,16 +8,17 @@
  * four, in that order, its low k-3 bits. Zero is an empty slot, so an empty bucket
  * is zero bits; equal buckets have equal bits.
  *
- * Buckets lie bit to bit, bucket b from bit 4kb on: at a byte, or with an odd k at half
- * of one. Widths 4, 8, 16 and 32 fill cache lines evenly; of the others a bucket now
- * and then lies in two lines, which costs less than the 2 to 9% of bytes that whole
- * lines would. All is read as words of 64 bits that hold two low parts: memory goes on
- * for SN_BUCKET_PAD bytes behind the last bucket. */
+ * Buckets lie bit to bit, bucket b from bit 4kb on. Widths 4, 8, 16 and 32 fill cache
+ * lines evenly; of the others a bucket now and then lies in two lines, which costs less
+ * than the 2 to 14% of bytes that whole lines would. Only aligned words that hold bits
+ * of the bucket are touched: one word more would now and then be a line more, and that
+ * line nobody has asked for. */
 #ifndef SN_CUCKOO_BUCKET_H
 #define SN_CUCKOO_BUCKET_H
 #include "base/bytes.h"
 #include <stdbool.h>
 
+/* Bytes behind the last bucket that may be read. */
 #define SN_BUCKET_PAD 8
 #define SN_CUCKOO_INLINE static inline __attribute__((always_inline))
 
@@ -42,43 +43,60 @@ SN_CUCKOO_INLINE sn_slots sn_slots_of(unsigned k)
     return (sn_slots){k, low, ((uint64_t)1 << low) - 1, 1 | (uint64_t)1 << low};
 }
 
-/* The word that begins at BIT, short of the up to seven bits shifted out. */
-SN_CUCKOO_INLINE uint64_t sn_bits_at(const uint8_t *p, uint64_t bit)
+/* LEN bits from BIT on, at most 64; above them, anything. */
+SN_CUCKOO_INLINE uint64_t sn_bits_at(const uint8_t *p, uint64_t bit, unsigned len)
 {
-    return sn_le64(p + (bit >> 3)) >> (bit & 7);
+    uint64_t first = sn_le64(p + 8 * (bit >> 6));
+    uint64_t last = sn_le64(p + 8 * ((bit + len - 1) >> 6));
+    return first >> (bit & 63) | last << 1 << (63 - (bit & 63));
 }
 
-SN_CUCKOO_INLINE void sn_bits_put(uint8_t *p, uint64_t bit, uint64_t mask, uint64_t x)
+/* Where all LEN bits lie in one word, the second step changes nothing. */
+SN_CUCKOO_INLINE void sn_bits_put(uint8_t *p, uint64_t bit, unsigned len, uint64_t x)
 {
-    unsigned by = bit & 7;
-    p += bit >> 3;
+    uint64_t mask = ~(uint64_t)0 >> (64 - len);
+    uint8_t *last = p + 8 * ((bit + len - 1) >> 6);
+    unsigned by = bit & 63;
+    p += 8 * (bit >> 6);
     sn_put64(p, (sn_le64(p) & ~(mask << by)) | x << by);
+    sn_put64(last, (sn_le64(last) & ~(mask >> 1 >> (63 - by))) | x >> 1 >> (63 - by));
 }
 
-/* Bits of the bucket from BIT on, as they are wanted below. */
-SN_CUCKOO_INLINE unsigned sn_bucket_nibbles(const uint8_t *p, uint64_t bit)
+/* The parts of a bucket: rank in the low 12 bits, two low parts, two low parts; above
+ * them, anything. */
+typedef struct sn_parts {
+    uint64_t rank, x, y;
+} sn_parts;
+
+SN_CUCKOO_INLINE sn_parts sn_bucket_parts(const uint8_t *p, const sn_slots *s,
+                                          uint64_t b)
 {
-    p += bit >> 3;
-    return sn_cuckoo_nibbles[(p[0] | (unsigned)p[1] << 8) >> (bit & 7) & 0xfff];
+    unsigned k = s->k, two = 2 * s->low;
+    uint64_t bit = b * 4 * k;
+    if (k <= 16) {
+        uint64_t all = sn_bits_at(p, bit, 4 * k);
+        return (sn_parts){all, all >> 12, all >> (12 + two)};
+    }
+    return (sn_parts){sn_bits_at(p, bit, 12), sn_bits_at(p, bit + 12, two),
+                      sn_bits_at(p, bit + 12 + two, two)};
 }
 
-SN_CUCKOO_INLINE uint64_t sn_bucket_lows(const uint8_t *p, const sn_slots *s,
-                                         uint64_t bit, unsigned pair)
+SN_CUCKOO_INLINE unsigned sn_bucket_nibbles(const sn_parts *parts)
 {
-    return sn_bits_at(p, bit + 12 + 2 * pair * s->low);
+    return sn_cuckoo_nibbles[parts->rank & 0xfff];
 }
 
 /* Bucket B of those from P on. */
 SN_CUCKOO_INLINE sn_bucket sn_bucket_load(const uint8_t *p, const sn_slots *s,
                                           uint64_t b)
 {
-    uint64_t bit = b * 4 * s->k, nibbles = sn_bucket_nibbles(p, bit);
-    uint64_t x = sn_bucket_lows(p, s, bit, 0), y = sn_bucket_lows(p, s, bit, 1);
+    sn_parts at = sn_bucket_parts(p, s, b);
+    uint64_t nibbles = sn_bucket_nibbles(&at);
     return (sn_bucket){{
-        (nibbles & 15) << s->low | (x & s->mask),
-        (nibbles >> 4 & 15) << s->low | (x >> s->low & s->mask),
-        (nibbles >> 8 & 15) << s->low | (y & s->mask),
-        (nibbles >> 12) << s->low | (y >> s->low & s->mask),
+        (nibbles & 15) << s->low | (at.x & s->mask),
+        (nibbles >> 4 & 15) << s->low | (at.x >> s->low & s->mask),
+        (nibbles >> 8 & 15) << s->low | (at.y & s->mask),
+        (nibbles >> 12) << s->low | (at.y >> s->low & s->mask),
     }};
 }
 
@@ -93,9 +111,8 @@ SN_CUCKOO_INLINE unsigned sn_bucket_count(const sn_bucket *b, uint64_t v)
 SN_CUCKOO_INLINE uint64_t sn_bucket_hint(const uint8_t *p, const sn_slots *s,
                                          uint64_t b, uint64_t v)
 {
-    uint64_t bit = b * 4 * s->k, twice = (v & s->mask) * s->ones;
-    uint64_t x = sn_bucket_lows(p, s, bit, 0) ^ twice;
-    uint64_t y = sn_bucket_lows(p, s, bit, 1) ^ twice;
+    sn_parts at = sn_bucket_parts(p, s, b);
+    uint64_t twice = (v & s->mask) * s->ones, x = at.x ^ twice, y = at.y ^ twice;
     return (((x - s->ones) & ~x) | ((y - s->ones) & ~y)) & s->ones << (s->low - 1);
 }
 
@@ -116,15 +133,19 @@ static inline void sn_bucket_store(uint8_t *p, const sn_slots *s, uint64_t b,
     ORDER(1, 2);
 #undef ORDER
     unsigned low = s->low;
-    uint64_t bit = b * 4 * s->k, both = s->mask << low | s->mask;
+    uint64_t bit = b * 4 * s->k;
     uint64_t c1 = four.v[0] >> low, c2 = (four.v[1] >> low) + 1;
     uint64_t c3 = (four.v[2] >> low) + 2, c4 = (four.v[3] >> low) + 3;
     uint64_t rank = c1 + c2 * (c2 - 1) / 2 + c3 * (c3 - 1) * (c3 - 2) / 6 +
                     c4 * (c4 - 1) * (c4 - 2) * (c4 - 3) / 24;
     uint64_t x = (four.v[0] & s->mask) | (four.v[1] & s->mask) << low;
     uint64_t y = (four.v[2] & s->mask) | (four.v[3] & s->mask) << low;
-    sn_bits_put(p, bit, 0xfff, rank);
-    sn_bits_put(p, bit + 12, both, x);
-    sn_bits_put(p, bit + 12 + 2 * low, both, y);
+    if (s->k <= 16) {
+        sn_bits_put(p, bit, 4 * s->k, rank | x << 12 | y << (12 + 2 * low));
+        return;
+    }
+    sn_bits_put(p, bit, 12, rank);
+    sn_bits_put(p, bit + 12, 2 * low, x);
+    sn_bits_put(p, bit + 12 + 2 * low, 2 * low, y);
 }
 #endif

@@ -12,11 +12,10 @@ T256 SN_CUCKOO_INLINE __m256i four_of(const sn_family *f, uint64_t b)
     const __m256i fifteen = _mm256_set1_epi64x(15);
     const __m256i turn = _mm256_setr_epi64x(0, s->low, 0, s->low);
     const __m256i turn_nibbles = _mm256_setr_epi64x(0, 4, 8, 12);
-    uint64_t bit = b * 4 * s->k;
-    __m128i x = _mm_set1_epi64x((long long)sn_bucket_lows(f->buckets, s, bit, 0));
-    __m128i y = _mm_set1_epi64x((long long)sn_bucket_lows(f->buckets, s, bit, 1));
+    sn_parts at = sn_bucket_parts(f->buckets, s, b);
+    __m128i x = _mm_set1_epi64x((long long)at.x), y = _mm_set1_epi64x((long long)at.y);
     __m256i lows = _mm256_inserti128_si256(_mm256_castsi128_si256(x), y, 1);
-    __m256i tops = _mm256_set1_epi64x((long long)sn_bucket_nibbles(f->buckets, bit));
+    __m256i tops = _mm256_set1_epi64x((long long)sn_bucket_nibbles(&at));
     lows = _mm256_and_si256(_mm256_srlv_epi64(lows, turn),
                             _mm256_set1_epi64x((long long)s->mask));
     tops = _mm256_and_si256(_mm256_srlv_epi64(tops, turn_nibbles), fifteen);

@@ -562,6 +562,7 @@ static void arguments(void)
     ok(seen_add_hash(g, 1) == SEEN_EKIND &&
            seen_rebuild(g, &(seen_spec){.keys = 1}, &h) == SEEN_EKIND &&
            seen_has_hash(g, 1) == SEEN_EKIND && seen_hash(g, "x", 1) == 0 &&
+           seen_prefetch(g, "x", 1) == 0 &&
            seen_has_hashes(g, (uint64_t[2]){1, 2}, 2, both) == SEEN_EKIND && both[0] &&
            both[1] && seen_add_hashes(g, (uint64_t[1]){1}, 1, NULL, NULL) == SEEN_EKIND,
        "hashes and rebuild are not for them: %s", seen_reason());

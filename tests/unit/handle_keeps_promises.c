@@ -417,6 +417,34 @@ static void like_another(void)
     seen_free(f);
 }
 
+/* Looking ahead changes no answer and gives the hash that later calls take. */
+static void prefetched(void)
+{
+    static const seen_spec specs[] = {
+        {.kind = SEEN_CLASSIC, .keys = 900000}, {.kind = SEEN_BLOCKED, .keys = 900000},
+        {.kind = SEEN_SPLIT, .keys = 900000},   {.kind = SEEN_CUCKOO, .keys = 900000},
+        {.kind = SEEN_SET, .keys = 900000},     {.kind = SEEN_BLOCKED, .keys = 3},
+    };
+    bool hashes = true, answers = true, held = true;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        seen_filter *f = make(specs[i]);
+        for (uint64_t x = 0; x < 20000; x++)
+            held &= seen_add_hash(f, seen_prefetch(f, &x, 8)) >= 0;
+        uint64_t added = seen_added(f);
+        for (uint64_t x = 0; x < 40000; x++) {
+            uint64_t h = seen_prefetch(f, &x, 8);
+            seen_prefetch_hash(f, h);
+            hashes &= h == seen_hash(f, &x, 8);
+            answers &= seen_has_hash(f, h) == seen_has(f, &x, 8);
+            held &= x >= 20000 || seen_has_hash(f, h) == 1;
+        }
+        held &= seen_added(f) == added;
+        seen_free(f);
+    }
+    ok(hashes, "seen_prefetch returns the hash of the key");
+    ok(answers && held, "and changes no answer, in any kind, with one layer or many");
+}
+
 int main(void)
 {
     first_steps();
@@ -442,5 +470,6 @@ int main(void)
     ok(strcmp(seen_version(), SEEN_VERSION) == 0,
        "header and library agree on the version");
     like_another();
+    prefetched();
     return done();
 }
