@@ -12,5 +12,6 @@ $(PAGE): $(wildcard web/*.js web/*.mjs web/*.html web/*.css) $(WASM_DIR)/seen.wa
 else
 page:
 	@echo "make: the page needs nodejs and what bindings/wasm needs: clang, lld, wasi-libc" >&2; exit 1
+TESTS := $(filter-out tests/web/%,$(TESTS))
 $(if $(PAGE_NODE),,$(call part-skip,page,nodejs))
 endif

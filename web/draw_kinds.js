@@ -92,7 +92,7 @@ function bucketsOf(buckets, across, y, hits, rays, show) {
 const UNIT_NAMES = {
   classic: (l) => `${l.units} bits, anywhere`, blocked: (l) => `${l.units} cache line${l.units > 1 ? "s" : ""} of 512 bits`,
   split: (l) => `${l.units} block${l.units > 1 ? "s" : ""} of eight 32-bit words`, set: (l) => `${l.units} buckets of eight 64-bit fingerprints`,
-  cuckoo: (l) => `${l.units} buckets of four fingerprints of ${l.k + 1} bits`, ribbon: (l) => `a ribbon, ${l.k} rows of bits`,
+  cuckoo: (l) => `${l.units} buckets of four fingerprints of ${l.k + 1} bits`, ribbon: () => "segments of 64 slots",
 };
 export const unitNames = (layer) => (UNIT_NAMES[layer.kind] ? UNIT_NAMES[layer.kind](layer) : `${layer.body.length} bytes`);
 
@@ -101,7 +101,7 @@ export function drawFilter(layers, hits, label) {
   let y = label ? 34 : 4, out = "";
   const rays = [];
   layers.forEach((layer, i) => {
-    const title = `${layers.length > 1 ? `layer ${i + 1}: ` : ""}${layer.kind}, ${unitNames(layer)}, k = ${layer.k}`;
+    const title = `${layers.length > 1 ? `layer ${i + 1}: ` : ""}${layer.kind}, ${unitNames(layer)}${layer.k ? `, k = ${layer.k}` : ""}`;
     out += `<text class="head" x="${PAD}" y="${r1(y + 12)}">${escapeText(title)}</text>`;
     const draw = DRAWERS[layer.kind] || DRAWERS.classic;
     const shape = DRAWERS[layer.kind] ? layer : { ...layer, units: layer.body.length * 8 };

@@ -96,8 +96,10 @@ export function startOpen(seen) {
       ["Fill", `${(100 * i.fill).toFixed(1)}%`], ["Error now", showError(i.error)]);
     if (i.error_promised > 0) facts.push(["Error promised", showError(i.error_promised)]);
     byId("opened-facts").innerHTML = facts.map(([k, v]) => `<dt>${k}</dt><dd>${escapeText(v)}</dd>`).join("");
-    const small = layers.length && layers.reduce((n, l) => n + l.body.length * 8, 0) <= SMALL_BITS;
-    byId("fill-view").innerHTML = small ? drawFilter(layers, [], "") : layers.length ? layers.map((l) => fillMap(l.body)).join("") : fillMap(bytes);
+    // Another system's file is drawn as it is, its header included.
+    const drawn = layers.length ? layers : [{ kind: "the file", body: format.write ? filter.save() : bytes }];
+    const small = drawn.reduce((n, l) => n + l.body.length * 8, 0) <= SMALL_BITS;
+    byId("fill-view").innerHTML = small ? drawFilter(drawn, [], "") : drawn.map((l) => fillMap(l.body)).join("");
     byId("fill-said").textContent = small ? "Every bit of it; a strong square is 1."
       : `Each square is a stretch of the ${layers.length ? "filter" : "file"}; the stronger its tone, the more of its bits are set.`;
     const adds = format ? format.add : i.kind !== "ribbon";

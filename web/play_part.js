@@ -108,7 +108,7 @@ export function startPlay(seen) {
     if (words.length && (!measured.length || measured[measured.length - 1][0] !== words.length)) measured.push([words.length, now]);
     const facts = [["Keys in it", `${words.length} of ${made().keys}`], ["Bits set", `${withCommas(i.bits_set)} of ${withCommas(i.bits)}, ${Math.round(100 * i.fill)}%`],
       ["Memory", showBytes(i.bytes)], ["Layers", layers ? layers.length : 1], ["Error promised", showError(made().error)],
-      ["Error by theory", showError(isStatic() ? i.error : i.error_predicted)], ["Error measured", showError(now)]];
+      ["Error by theory", isStatic() ? `at most ${showError(i.error)}` : showError(i.error_predicted)], ["Error measured", showError(now)]];
     byId("play-facts").innerHTML = facts.map(([k, v]) => `<dt>${k}</dt><dd>${escapeText(v)}</dd>`).join("");
     byId("theory-box").innerHTML = theoryPlot(expected, measured, made().error, made().keys);
     byId("words").innerHTML = words.map((w) => `<li><button type="button" data-word="${escapeText(w)}" title="show what it reads">${escapeText(w)}</button></li>`).join("");
@@ -175,7 +175,7 @@ export function startPlay(seen) {
       if (found >= 0) {
         const w = tries[found], p = filter.info().error;
         byId("word").value = shown = w;
-        say(`Try ${withCommas(at + found + 1)}: “${w}” was never added, and the filter says yes. Theory expects ${showError(p)}.${owners(w)}`);
+        say(`Try ${withCommas(at + found + 1)}: “${w}” was never added, and the filter says yes. Theory expects ${isStatic() ? "at most " : ""}${showError(p)}.${owners(w)}`);
         show();
         return;
       }

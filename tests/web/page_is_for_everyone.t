@@ -77,7 +77,7 @@
     const blocked = plan.kinds.find((k) => k.kind === "blocked").bits_per_key.toFixed(2), table = await still.textContent(".figures");
     ok(table.includes(blocked) && /ribbon/.test(table), "without JavaScript there is a table with the command's figures", blocked);
     ok(/seen would choose blocked: 1\.2 MB for 1 million keys/.test(text) && /Without JavaScript/.test(text), "and a plan in words");
-    ok(!(await still.isVisible("#plan-form")) && !(await still.isVisible("nav")) && !(await still.isVisible("#play")), "and nothing that would not work");
+    ok(!(await still.isVisible("#plan-form")) && !(await still.isVisible("nav")) && !(await still.isVisible("#play")) && !(await still.isVisible(".copy")), "and nothing that would not work");
     await shot(still, "no-javascript");
   });
 
