@@ -25,9 +25,9 @@ for kind in bits-and-blooms bits-and-blooms-le dcso guava libbloom parquet redis
     seen new --kind $kind -n 1000 whole && seen add -q whole keys
     size=$(wc -c <whole) named=0 all=0
     for at in 80 100 $((size / 2)) $((size - 9)) $((size - 1)); do
-        head -c $at whole >cut
+        head -c $at whole >short
         all=$((all + 1))
-        seen info cut 2>err && named=-100
+        seen info short 2>err && named=-100
         grep -q -e "perhaps a $kind filter that was cut short: .*[0-9]" -e 'bytes is .* follow' err &&
             named=$((named + 1))
     done
@@ -36,8 +36,8 @@ for kind in bits-and-blooms bits-and-blooms-le dcso guava libbloom parquet redis
 done
 seen new -n 1000 whole
 for at in 9 100 127 128 4095 4096 5000; do
-    head -c $at whole >cut
-    fails "native, cut at $at" 2 "cut short" seen info cut
+    head -c $at whole >short
+    fails "native, cut at $at" 2 "cut short" seen info short
 done
 
 # A counter at its largest value stays there.
