@@ -1,6 +1,5 @@
 /* arguments.c - reads the arguments of a command. */
 #include "arguments.h"
-#include <endian.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,17 +15,6 @@ seen_key arg_key(const rm_str *s)
     seen_key k;
     k.data = RM_StringPtrLen(s, &k.len);
     return k;
-}
-
-bool arg_seed(const rm_str *s, uint64_t *seed)
-{
-    seen_key bytes = arg_key(s);
-    uint64_t w[4];
-    if (bytes.len != sizeof w)
-        return false;
-    memcpy(w, bytes.data, sizeof w);
-    *seed = le64toh(w[0] ^ w[1] ^ w[2] ^ w[3]);
-    return true;
 }
 
 void arg_items_get(arg_items *it, rm_str **argv, size_t n)

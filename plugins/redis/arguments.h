@@ -1,4 +1,4 @@
-/* arguments.h - the arguments of a command: keywords, items, seeds. */
+/* arguments.h - the arguments of a command: keywords and items. */
 #ifndef SEEN_REDIS_ARGUMENTS_H
 #define SEEN_REDIS_ARGUMENTS_H
 #include "module_api.h"
@@ -9,10 +9,6 @@ bool arg_is(const rm_str *s, const char *word);
 
 /* The bytes of S, which stay the server's. */
 seen_key arg_key(const rm_str *s);
-
-/* SEED: 32 bytes, folded to the 64 bits our hash takes. False if S has another length.
- */
-bool arg_seed(const rm_str *s, uint64_t *seed);
 
 /* The items of a command and their answers. Small commands need no allocation. */
 enum { FEW_ITEMS = 128 };

@@ -6,7 +6,6 @@
 #include "server_memory.h"
 #include "settings.h"
 #include "error_texts.h"
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -38,8 +37,7 @@ bf_options bf_defaults(rm_ctx *ctx)
                  .expansion = (uint32_t)conf.expansion,
                  .fixed = conf.expansion == 0,
                  .tightening = conf.tightening != 0.5 ? conf.tightening : 0,
-                 .automatic = conf.tightening == 0.5 && conf.expansion == 2,
-                 .seed = conf.random_seed ? seen_random_seed() : 0},
+                 .automatic = conf.tightening == 0.5 && conf.expansion == 2},
     };
     return o;
 }
@@ -120,8 +118,10 @@ static const char *get_common(rm_str **argv, int left, bf_options *o, int *used)
     bool more = left > 1;
     if (arg_is(argv[0], "TIGHTENING"))
         return more ? get_tightening(argv[1], o) : SAY_BAD_TIGHTENING;
-    if (arg_is(argv[0], "SEED"))
-        return more && arg_seed(argv[1], &o->spec.seed) ? NULL : SAY_BAD_SEED;
+    if (arg_is(argv[0], "SEED")) {
+        o->saw_seed = true;
+        return more && secret_from_word(argv[1], &o->spec.secret) ? NULL : SAY_BAD_SEED;
+    }
     if (arg_is(argv[0], "WINDOW"))
         return more ? get_window(argv[1], o) : SAY_BAD_WINDOW;
     if (arg_is(argv[0], "LAYOUT"))
@@ -321,6 +321,8 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
 {
     *out = (bf){0};
     choose_pieces(ctx, o);
+    if (!o->compat)
+        secret_choose(is_replayed(ctx), o->saw_seed, &o->spec.secret);
     if (!o->born)
         o->born = now_ms();
     bloom_limit lim = limit_for(ctx);
@@ -410,9 +412,10 @@ void bf_replicate_new(rm_ctx *ctx, rm_str *key, const bf_options *o, rm_str **it
     }
     v[m++] = text("LAYOUT");
     v[m++] = text("fast");
-    uint64_t seed[4] = {htole64(o->spec.seed)};
+    char word[SECRET_WORD];
+    secret_to_word(o->spec.secret, word);
     v[m++] = text("SEED");
-    v[m++] = RM_CreateString(NULL, (char *)seed, sizeof seed);
+    v[m++] = RM_CreateString(NULL, word, sizeof word);
     if (o->spec.tightening > 0) {
         v[m++] = text("TIGHTENING");
         v[m++] = fraction(o->spec.tightening);

@@ -9,7 +9,7 @@ typedef struct bf_options {
     bloom_spec spec;
     bool compat;
     bool no_create;
-    bool saw_expansion, saw_layout, saw_tightening, saw_capacity;
+    bool saw_expansion, saw_layout, saw_seed, saw_tightening, saw_capacity;
     int64_t born;      /* of a window, in ms; 0: now */
     uint64_t scale_to; /* VALIDATESCALETO; 0: not asked */
     uint32_t pieces;   /* keys that hold it; 0: one */

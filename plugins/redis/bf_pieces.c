@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC "seenBP2\n"
-#define OLD_MAGIC "seenBP1\n" /* without an id */
+#define MAGIC "seenBP3\n"
+#define XXH3_MAGIC "seenBP2\n" /* without a second word of the secret */
+#define OLD_MAGIC "seenBP1\n"  /* nor an id */
 /* A larger piece could not be moved. */
 #define MOST_BYTES ((uint64_t)480 << 20)
 
@@ -119,6 +120,12 @@ static const char *occupied(rm_ctx *ctx, const bf_pieces *p)
     return NULL;
 }
 
+/* Another hash than the pieces use, or all items of a piece would share their lines. */
+static void ready_hasher(bf_pieces *p)
+{
+    secret_hasher(p->secret, 0x9e3779b97f4a7c15u, &p->hasher);
+}
+
 const char *pieces_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_pieces **out)
 {
     size_t len;
@@ -126,7 +133,8 @@ const char *pieces_make(rm_ctx *ctx, rm_str *name, const bf_options *o, bf_piece
     bf_pieces *p = pieces_new(text, len, o->pieces);
     if (!p)
         return SAY_PIECE_NAME;
-    p->seed = o->spec.seed;
+    p->secret = o->spec.secret;
+    ready_hasher(p);
     p->capacity = o->spec.capacity;
     p->id = o->id;
     bloom_spec each = o->spec;
@@ -177,9 +185,7 @@ static sorted sort_items(const bf_pieces *p, const seen_key *keys, size_t n)
                 RM_Alloc(n * sizeof *s.keys), RM_Alloc(n)};
     uint32_t *piece = RM_Alloc(n * sizeof *piece);
     for (size_t i = 0; i < n; i++) {
-        /* Another hash than the pieces use, or all items of a piece would share their lines. */
-        uint64_t h =
-            seen_hash_seeded(p->seed ^ 0x9e3779b97f4a7c15u, keys[i].data, keys[i].len);
+        uint64_t h = seen_hasher_hash(&p->hasher, keys[i].data, keys[i].len);
         piece[i] = (uint32_t)(((unsigned __int128)h * p->n) >> 64);
         s.first[piece[i] + 2]++;
     }
@@ -302,24 +308,36 @@ const char *pieces_facts(rm_ctx *ctx, const bf_pieces *p, bf_facts *out)
 
 /* ---- bytes ------------------------------------------------------------------- */
 
-/* Magic, n, seed, capacity, id; then the prefix and a checksum. */
-enum { FIXED = 40, SUM = 8, FIELDS = 4 };
+/* Magic, n, seed, capacity, id, the high half of the seed; then the prefix and a
+ * checksum. */
+enum { FIXED = 48, SUM = 8, FIELDS = 5 };
+
+/* The bytes before the prefix; 0 if it is not a header. */
+static size_t fixed_bytes(const void *bytes, size_t len)
+{
+    return len < 8                         ? 0
+           : !memcmp(bytes, MAGIC, 8)      ? FIXED
+           : !memcmp(bytes, XXH3_MAGIC, 8) ? FIXED - 8
+           : !memcmp(bytes, OLD_MAGIC, 8)  ? FIXED - 16
+                                           : 0;
+}
 
 bool pieces_is_header(const void *bytes, size_t len)
 {
-    return len >= 8 && (!memcmp(bytes, MAGIC, 8) || !memcmp(bytes, OLD_MAGIC, 8));
+    return fixed_bytes(bytes, len) > 0;
 }
 
 size_t pieces_bytes(const bf_pieces *p, void *buf, size_t size)
 {
-    size_t name = strlen(p->prefix), fixed = p->id ? FIXED : FIXED - 8;
+    const char *magic = p->secret.keyed ? MAGIC : p->id ? XXH3_MAGIC : OLD_MAGIC;
+    size_t name = strlen(p->prefix), fixed = fixed_bytes(magic, 8);
     size_t need = fixed + name + SUM;
     if (size < need)
         return need;
     uint8_t *b = buf;
-    uint64_t v[FIELDS] = {htole64(p->n), htole64(p->seed), htole64(p->capacity),
-                          htole64(p->id)};
-    memcpy(b, p->id ? MAGIC : OLD_MAGIC, 8);
+    uint64_t v[FIELDS] = {htole64(p->n), htole64(p->secret.low), htole64(p->capacity),
+                          htole64(p->id), htole64(p->secret.high)};
+    memcpy(b, magic, 8);
     memcpy(b + 8, v, fixed - 8);
     memcpy(b + fixed, p->prefix, name);
     uint64_t sum = htole64(seen_hash_seeded(0, buf, need - SUM));
@@ -331,10 +349,11 @@ bf_pieces *pieces_load(const void *bytes, size_t len)
 {
     const uint8_t *b = bytes;
     uint64_t v[FIELDS] = {0}, sum;
-    if (!pieces_is_header(bytes, len) || len < FIXED + 2 + SUM || len > 1100)
+    size_t fixed = fixed_bytes(bytes, len);
+    if (!fixed || len < fixed + 2 + SUM || len > 1100)
         return NULL;
-    bool old = !memcmp(bytes, OLD_MAGIC, 8);
-    size_t fixed = old ? FIXED - 8 : FIXED, name = len - fixed - SUM;
+    bool old = fixed == FIXED - 16;
+    size_t name = len - fixed - SUM;
     memcpy(&sum, b + len - SUM, 8);
     memcpy(v, b + 8, fixed - 8);
     if (le64toh(sum) != seen_hash_seeded(0, bytes, len - SUM) || le64toh(v[0]) < 2 ||
@@ -342,7 +361,9 @@ bf_pieces *pieces_load(const void *bytes, size_t len)
         return NULL;
     bf_pieces *p = RM_Calloc(1, sizeof *p + name + 1);
     p->n = (uint32_t)le64toh(v[0]);
-    p->seed = le64toh(v[1]);
+    p->secret = (filter_secret){le64toh(v[1]), le64toh(v[4]), fixed == FIXED};
+    ready_hasher(p);
+    secret_loaded(p->secret);
     p->capacity = le64toh(v[2]);
     p->id = le64toh(v[3]);
     memcpy(p->prefix, b + fixed, name);

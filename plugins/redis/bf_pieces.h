@@ -16,7 +16,9 @@
 
 struct bf_pieces {
     uint32_t n;
-    uint64_t seed, capacity, id;
+    uint64_t capacity, id;
+    filter_secret secret;
+    seen_hasher hasher; /* selects the piece of an item */
     char prefix[1]; /* of the keys of pieces: PREFIX0, PREFIX1 ...; more follows */
 };
 

@@ -171,11 +171,13 @@ static int layer_make(const bloom_spec *spec, bloom_layer *l)
     l->filter = NULL;
     if (l->kind != SEEN_BLOCKED && l->kind != SEEN_CLASSIC && l->kind != SEEN_SPLIT)
         return BLOOM_DIFFER;
+    seen_hasher hasher;
+    secret_hasher(spec->secret, 0, &hasher);
     /* Bits and probes but no keys: the filter is never full, since the chain counts. */
     seen_spec want = {.kind = (seen_kind)l->kind,
                       .bits = l->bits,
                       .probes = l->probes,
-                      .seed = spec->seed,
+                      .hasher = &hasher,
                       .alloc = server_allocator};
     int rc = seen_new(&want, &l->filter);
     if (rc < 0)
@@ -273,10 +275,11 @@ typedef struct round {
 
 static void round_start(round_t *r, const bloom *b, const seen_key *keys, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        r->h[i] = seen_hash_seeded(b->spec.seed, keys[i].data, keys[i].len);
+    seen_hasher hasher; /* the layers have it ready */
+    seen_get_hasher(b->layers[0].filter, &hasher);
+    seen_hasher_many(&hasher, keys, n, r->h);
+    for (size_t i = 0; i < n; i++)
         r->at[i] = (uint16_t)i;
-    }
     r->n = n;
 }
 
@@ -486,7 +489,7 @@ static int merge_layer(bloom *dst, const bloom_layer *l, const bloom_limit *lim)
 int bloom_merge(bloom *dst, const bloom *src, const bloom_limit *lim)
 {
     const bloom_spec *x = &dst->spec, *y = &src->spec;
-    if (x->seed != y->seed || x->window || y->window)
+    if (!secret_same(x->secret, y->secret) || x->window || y->window)
         return BLOOM_DIFFER;
     uint32_t most = dst->nlayers > src->nlayers ? dst->nlayers : src->nlayers;
     int rc = BLOOM_OK;

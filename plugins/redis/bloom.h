@@ -12,6 +12,7 @@
  * alone: that keeps replicas equal. */
 #ifndef SEEN_REDIS_BLOOM_H
 #define SEEN_REDIS_BLOOM_H
+#include "filter_secret.h"
 #include "seen.h"
 
 typedef struct bloom_layer {
@@ -34,7 +35,7 @@ typedef struct bloom_spec {
                            i has 6/pi^2/i^2 of the error, which is cheaper */
     bool automatic;     /* neither of the two was chosen: bloom.c decides */
     bool known;         /* automatic, but the capacity was chosen */
-    uint64_t seed;
+    filter_secret secret;
     uint64_t window; /* ms; 0: never forget */
 } bloom_spec;
 

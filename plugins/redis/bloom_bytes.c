@@ -8,10 +8,14 @@
  * that a header cannot ask for a million tiny layers. */
 enum { MAX_LAYERS = 65536 };
 
-#define BF_MAGIC "seenBF1\n"
-#define CF_MAGIC "seenCF1\n"
-#define CF_HOT_MAGIC "seenCF2\n" /* the same with hot items at the end */
-enum { MAGIC = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
+/* Keyed filters have a second word of their secret; the others are older. */
+#define BF_MAGIC "seenBF2\n"
+#define BF_XXH3_MAGIC "seenBF1\n"
+#define CF_MAGIC "seenCF3\n"
+#define CF_HOT_MAGIC "seenCF4\n" /* the same with hot items at the end */
+#define CF_XXH3_MAGIC "seenCF1\n"
+#define CF_HOT_XXH3_MAGIC "seenCF2\n"
+enum { MAGIC = 8, HIGH = 8, BF_FIXED = 88, BF_LAYER = 56, CF_FIXED = 72, CF_SUB = 8, SUM = 8 };
 enum { CF_HOT = 16 };
 enum { FIXED_SIZE = 1, AUTOMATIC = 2, KNOWN = 4 }; /* how a BF grows */
 
@@ -55,16 +59,18 @@ static double get_double(const uint8_t **p)
 
 bool bloom_is_header(const void *p, size_t len)
 {
-    return len >= MAGIC && !memcmp(p, BF_MAGIC, MAGIC);
+    return len >= MAGIC &&
+           (!memcmp(p, BF_MAGIC, MAGIC) || !memcmp(p, BF_XXH3_MAGIC, MAGIC));
 }
 
 size_t bloom_header(const bloom *b, void *buf, size_t size)
 {
-    size_t need = BF_FIXED + (size_t)b->nlayers * BF_LAYER + SUM;
+    bool keyed = b->spec.secret.keyed;
+    size_t need = BF_FIXED + (keyed ? HIGH : 0) + (size_t)b->nlayers * BF_LAYER + SUM;
     if (size < need)
         return need;
     out o = {buf};
-    memcpy(o.p, BF_MAGIC, MAGIC);
+    memcpy(o.p, keyed ? BF_MAGIC : BF_XXH3_MAGIC, MAGIC);
     o.p += MAGIC;
     put64(&o, b->nlayers);
     put64(&o, (b->spec.fixed ? FIXED_SIZE : 0) | (b->spec.automatic ? AUTOMATIC : 0) |
@@ -74,9 +80,11 @@ size_t bloom_header(const bloom *b, void *buf, size_t size)
     put64(&o, b->spec.capacity);
     put64(&o, b->spec.expansion);
     put_double(&o, b->spec.tightening);
-    put64(&o, b->spec.seed);
+    put64(&o, b->spec.secret.low);
     put64(&o, b->spec.window);
     put64(&o, b->owner);
+    if (keyed)
+        put64(&o, b->spec.secret.high);
     for (uint32_t i = 0; i < b->nlayers; i++) {
         const bloom_layer *l = &b->layers[i];
         put64(&o, (uint64_t)l->kind << 32 | l->probes);
@@ -104,6 +112,8 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     const uint8_t *sum = p + len - SUM;
     if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
         return SEEN_EFORMAT;
+    bool keyed = !memcmp(p, BF_MAGIC, MAGIC);
+    size_t fixed = BF_FIXED + (keyed ? HIGH : 0);
     p += MAGIC;
     uint64_t n = get64(&p), flags = get64(&p), items = get64(&p);
     bloom_spec spec = {.fixed = flags & FIXED_SIZE,
@@ -114,10 +124,12 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     uint64_t expansion = get64(&p);
     spec.expansion = (uint32_t)expansion;
     spec.tightening = get_double(&p);
-    spec.seed = get64(&p);
+    spec.secret = (filter_secret){.low = get64(&p), .keyed = keyed};
     spec.window = get64(&p);
     uint64_t owner = get64(&p);
-    if (n < 1 || n > MAX_LAYERS || len != BF_FIXED + n * BF_LAYER + SUM ||
+    if (keyed)
+        spec.secret.high = get64(&p);
+    if (n < 1 || n > MAX_LAYERS || len != fixed + n * BF_LAYER + SUM ||
         flags > (FIXED_SIZE | AUTOMATIC | KNOWN) || !rate(spec.error) ||
         !spec.capacity || expansion > UINT32_MAX || (!spec.fixed && !expansion) ||
         !(spec.tightening >= 0 && spec.tightening < 1) || spec.window > INT64_MAX / 4 ||
@@ -162,6 +174,7 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
     }
     b->items = items;
     b->owner = owner;
+    secret_loaded(spec.secret);
     *result = b;
     return SEEN_OK;
 }
@@ -171,16 +184,23 @@ int bloom_load(const void *bytes, size_t len, uint64_t max_bytes, bloom **result
 bool cuckoo_is_header(const void *p, size_t len)
 {
     return len >= MAGIC &&
-           (!memcmp(p, CF_MAGIC, MAGIC) || !memcmp(p, CF_HOT_MAGIC, MAGIC));
+           (!memcmp(p, CF_MAGIC, MAGIC) || !memcmp(p, CF_HOT_MAGIC, MAGIC) ||
+            !memcmp(p, CF_XXH3_MAGIC, MAGIC) || !memcmp(p, CF_HOT_XXH3_MAGIC, MAGIC));
 }
 
 size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
 {
-    size_t need = CF_FIXED + (size_t)c->nsubs * CF_SUB + c->hot.n * CF_HOT + SUM;
+    bool keyed = c->secret.keyed;
+    size_t need = CF_FIXED + (keyed ? HIGH : 0) + (size_t)c->nsubs * CF_SUB +
+                  c->hot.n * CF_HOT + SUM;
     if (size < need)
         return need;
     out o = {buf};
-    memcpy(o.p, c->hot.n ? CF_HOT_MAGIC : CF_MAGIC, MAGIC);
+    memcpy(o.p,
+           keyed      ? (c->hot.n ? CF_HOT_MAGIC : CF_MAGIC)
+           : c->hot.n ? CF_HOT_XXH3_MAGIC
+                      : CF_XXH3_MAGIC,
+           MAGIC);
     o.p += MAGIC;
     put64(&o, c->nsubs);
     put64(&o, c->items);
@@ -189,7 +209,9 @@ size_t cuckoo_header(const cuckoo *c, void *buf, size_t size)
     put64(&o, c->bucket_size);
     put64(&o, c->max_iterations);
     put64(&o, c->expansion);
-    put64(&o, c->seed);
+    put64(&o, c->secret.low);
+    if (keyed)
+        put64(&o, c->secret.high);
     for (uint32_t i = 0; i < c->nsubs; i++)
         put64(&o, c->subs[i].buckets);
     if (c->hot.n) { /* by hash, so that equal filters have equal bytes */
@@ -218,19 +240,24 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
     const uint8_t *sum = p + len - SUM;
     if (get64(&sum) != seen_hash_seeded(0, bytes, len - SUM))
         return SEEN_EFORMAT;
-    bool with_hot = !memcmp(p, CF_HOT_MAGIC, MAGIC);
+    bool keyed = !memcmp(p, CF_MAGIC, MAGIC) || !memcmp(p, CF_HOT_MAGIC, MAGIC);
+    bool with_hot =
+        !memcmp(p, CF_HOT_MAGIC, MAGIC) || !memcmp(p, CF_HOT_XXH3_MAGIC, MAGIC);
+    size_t fixed = CF_FIXED + (keyed ? HIGH : 0);
     p += MAGIC;
     uint64_t n = get64(&p), items = get64(&p), deletes = get64(&p), buckets = get64(&p);
     uint64_t bucket_size = get64(&p), iterations = get64(&p), expansion = get64(&p);
-    uint64_t seed = get64(&p);
-    if (n < 1 || n > MAX_LAYERS || len < CF_FIXED + n * CF_SUB + SUM)
+    filter_secret secret = {.low = get64(&p), .keyed = keyed};
+    if (n < 1 || n > MAX_LAYERS || len < fixed + n * CF_SUB + SUM)
         return SEEN_EFORMAT;
-    size_t hot = len - CF_FIXED - n * CF_SUB - SUM;
+    if (keyed)
+        secret.high = get64(&p);
+    size_t hot = len - fixed - n * CF_SUB - SUM;
     if (hot % CF_HOT || (hot > 0) != with_hot || !power(buckets) || bucket_size < 1 ||
         bucket_size > 255 || iterations < 1 || iterations > 65535 || expansion > 32768)
         return SEEN_EFORMAT;
     cuckoo *c = cuckoo_shell(buckets, (uint32_t)bucket_size, (uint32_t)iterations,
-                             (uint32_t)expansion, seed);
+                             (uint32_t)expansion, secret);
     int rc = SEEN_OK;
     for (uint64_t i = 0; i < n && rc == SEEN_OK; i++) {
         cuckoo_sub s = {.buckets = get64(&p)};
@@ -258,6 +285,7 @@ int cuckoo_load(const void *bytes, size_t len, uint64_t max_bytes, cuckoo **resu
     }
     c->items = items;
     c->deletes = deletes;
+    secret_loaded(secret);
     *result = c;
     return SEEN_OK;
 }

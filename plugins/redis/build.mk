@@ -36,4 +36,4 @@ $(BUILD)/tests/redis/valkey_%.t: tests/redis/%.t
 
 # The loaders are fuzzed with a server of a few lines.
 FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf_value.o bf_pieces.o bf_options.o cf_value.o value_bytes.o value_type.o \
-	bloom.o bloom_bytes.o blocked_sizes.o cf_table.o hot_counts.o merge_layers.o server_memory.o settings.o sketch_types.o dump_payload.o acl_categories.o)
+	bloom.o bloom_bytes.o filter_secret.o blocked_sizes.o cf_table.o hot_counts.o merge_layers.o server_memory.o settings.o sketch_types.o dump_payload.o acl_categories.o)

@@ -9,7 +9,6 @@
 #include "error_texts.h"
 #include "server_memory.h"
 #include "settings.h"
-#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +17,8 @@
 typedef struct cf_options {
     bool compat;
     long long capacity, bucket_size, max_iterations, expansion;
-    uint64_t seed;
+    filter_secret secret;
+    bool saw_seed;
     bool no_create;
     int items;
 } cf_options;
@@ -39,11 +39,10 @@ static cf_options defaults(rm_ctx *ctx)
         .bucket_size = conf.cf_bucket_size,
         .max_iterations = conf.cf_max_iterations,
         .expansion = conf.cf_expansion,
-        .seed = conf.random_seed ? seen_random_seed() : 0,
     };
 }
 
-static const char *create(rm_ctx *ctx, const cf_options *o, cf *out)
+static const char *create(rm_ctx *ctx, cf_options *o, cf *out)
 {
     *out = (cf){0};
     uint64_t limit = memory_limit(ctx);
@@ -60,15 +59,17 @@ static const char *create(rm_ctx *ctx, const cf_options *o, cf *out)
         cuckoo_buckets_for((uint64_t)o->capacity, (uint32_t)o->bucket_size);
     if (buckets * (uint64_t)o->bucket_size * 2 > limit)
         return SAY_OVER_LIMIT;
+    secret_choose(is_replayed(ctx), o->saw_seed, &o->secret);
     out->fast =
         cuckoo_new(buckets, (uint32_t)o->bucket_size, (uint32_t)o->max_iterations,
-                   (uint32_t)o->expansion, o->seed);
+                   (uint32_t)o->expansion, o->secret);
     return out->fast ? NULL : SAY_CF_NO_MEMORY;
 }
 
 static void replicate_new(rm_ctx *ctx, rm_str *key, const cf_options *o)
 {
-    uint64_t seed[4] = {htole64(o->seed)};
+    char word[SECRET_WORD];
+    secret_to_word(o->secret, word);
     if (o->compat) /* in words that RedisBloom knows */
         RM_Replicate(ctx, "CF.RESERVE", "slclclcl", key, o->capacity, "BUCKETSIZE",
                      o->bucket_size, "MAXITERATIONS", o->max_iterations, "EXPANSION",
@@ -76,7 +77,7 @@ static void replicate_new(rm_ctx *ctx, rm_str *key, const cf_options *o)
     else
         RM_Replicate(ctx, "CF.RESERVE", "slclclclcccb", key, o->capacity, "BUCKETSIZE",
                      o->bucket_size, "MAXITERATIONS", o->max_iterations, "EXPANSION",
-                     o->expansion, "LAYOUT", "fast", "SEED", (char *)seed, sizeof seed);
+                     o->expansion, "LAYOUT", "fast", "SEED", word, sizeof word);
 }
 
 static const char *get_number(const rm_str *s, const char *range, long long min,
@@ -115,7 +116,8 @@ int cf_reserve(rm_ctx *ctx, rm_str **argv, int argc)
             o.compat = arg_is(argv[i + 1], "compat");
             bad = o.compat || arg_is(argv[i + 1], "fast") ? NULL : SAY_BAD_LAYOUT;
         } else if (arg_is(argv[i], "SEED") && i + 1 < argc) {
-            bad = arg_seed(argv[i + 1], &o.seed) ? NULL : SAY_BAD_SEED;
+            o.saw_seed = true;
+            bad = secret_from_word(argv[i + 1], &o.secret) ? NULL : SAY_BAD_SEED;
         } else {
             bad = SAY_UNKNOWN;
         }
@@ -188,7 +190,7 @@ static void reply_added(rm_ctx *ctx, int rc, bool one, bool unique)
     }
 }
 
-static int add_items(rm_ctx *ctx, rm_str *name, const cf_options *o, rm_str **argv,
+static int add_items(rm_ctx *ctx, rm_str *name, cf_options *o, rm_str **argv,
                      size_t n, bool unique, bool one)
 {
     value_key k = cf_open(ctx, name, RM_READ | RM_WRITE);

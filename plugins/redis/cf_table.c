@@ -21,7 +21,7 @@ static uint64_t other_place(uint64_t place, uint32_t fp)
 
 static places places_of(const cuckoo *c, seen_key key)
 {
-    uint64_t h = seen_hash_seeded(c->seed, key.data, key.len);
+    uint64_t h = seen_hasher_hash(&c->hasher, key.data, key.len);
     places p = {.a = h >> 16, .fp = (uint32_t)(h & 0xffff), .hash = h};
     p.fp += !p.fp;
     p.b = other_place(p.a, p.fp);
@@ -144,14 +144,15 @@ uint64_t cuckoo_memory(const cuckoo *c)
 /* ---- life -------------------------------------------------------------------- */
 
 cuckoo *cuckoo_shell(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
-                     uint32_t expansion, uint64_t seed)
+                     uint32_t expansion, filter_secret secret)
 {
     cuckoo *c = RM_Calloc(1, sizeof *c);
     c->buckets = buckets;
     c->bucket_size = bucket_size;
     c->max_iterations = max_iterations;
     c->expansion = expansion;
-    c->seed = seed;
+    c->secret = secret;
+    secret_hasher(secret, 0, &c->hasher);
     return c;
 }
 
@@ -169,9 +170,9 @@ bool cuckoo_append(cuckoo *c, uint64_t buckets)
 }
 
 cuckoo *cuckoo_new(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
-                   uint32_t expansion, uint64_t seed)
+                   uint32_t expansion, filter_secret secret)
 {
-    cuckoo *c = cuckoo_shell(buckets, bucket_size, max_iterations, expansion, seed);
+    cuckoo *c = cuckoo_shell(buckets, bucket_size, max_iterations, expansion, secret);
     if (!cuckoo_append(c, buckets)) {
         cuckoo_free(c);
         return NULL;
@@ -193,7 +194,7 @@ void cuckoo_free(cuckoo *c)
 cuckoo *cuckoo_copy(const cuckoo *c)
 {
     cuckoo *d = cuckoo_shell(c->buckets, c->bucket_size, c->max_iterations,
-                             c->expansion, c->seed);
+                             c->expansion, c->secret);
     d->items = c->items;
     d->deletes = c->deletes;
     for (uint32_t i = 0; i < c->nsubs; i++) {

@@ -11,6 +11,7 @@
  * give the same bytes on every server. */
 #ifndef SEEN_REDIS_CF_TABLE_H
 #define SEEN_REDIS_CF_TABLE_H
+#include "filter_secret.h"
 #include "hot_counts.h"
 #include "seen.h"
 
@@ -26,7 +27,8 @@ typedef struct cuckoo {
     uint64_t buckets; /* of the first sub-filter */
     uint64_t items, deletes;
     uint32_t bucket_size, max_iterations, expansion;
-    uint64_t seed;
+    filter_secret secret;
+    seen_hasher hasher; /* of the secret */
     hot_counts hot; /* copies without a slot */
 } cuckoo;
 
@@ -51,10 +53,10 @@ uint64_t cuckoo_buckets_for(uint64_t capacity, uint32_t bucket_size);
 
 /* An empty filter with one sub-filter; NULL if memory is out. */
 cuckoo *cuckoo_new(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
-                   uint32_t expansion, uint64_t seed);
+                   uint32_t expansion, filter_secret secret);
 /* The same without sub-filters, for loaders. */
 cuckoo *cuckoo_shell(uint64_t buckets, uint32_t bucket_size, uint32_t max_iterations,
-                     uint32_t expansion, uint64_t seed);
+                     uint32_t expansion, filter_secret secret);
 /* Appends a sub-filter of BUCKETS; false if memory is out. */
 bool cuckoo_append(cuckoo *c, uint64_t buckets);
 void cuckoo_free(cuckoo *c);

@@ -50,8 +50,8 @@
 #define SAY_WINDOW_FAST "ERR a window needs the fast layout"
 #define SAY_BAD_LAYOUT "ERR layout must be fast or compat"
 #define SAY_DIFFER                                                                     \
-    "ERR filters cannot be merged: layout, seed or hashing differ, or one has a "      \
-    "window"
+    "ERR filters cannot be merged: their layouts or secret seeds differ (reserve both " \
+    "on one server, or with the same SEED), or one has a window"
 
 #define SAY_MERGE_LAYERS                                                               \
     "ERR the union would have more than 64 layers: reserve one filter for all items"
