@@ -215,9 +215,7 @@ static char *name_beside(const seen_filter *f, const char *path, size_t *size)
     return name;
 }
 
-/* Takes the keys of a list of LEN bytes, which is hostile: 1, or 0 if it is not that of
- * FILTER. */
-static int parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filter)
+int sn_excused_parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filter)
 {
     if (len < AT_KEYS || memcmp(p, MAGIC, 8) != 0)
         return sn_fail(SEEN_EFORMAT, "not a list of exceptions");
@@ -303,7 +301,7 @@ int sn_excused_load(seen_filter *f, const char *path)
         return SEEN_ENOMEM;
     int rc = read_all(f, name, &bytes, &len);
     if (rc == 0 && bytes)
-        rc = parse(f, bytes, len, identity(f));
+        rc = sn_excused_parse(f, bytes, len, identity(f));
     if (bytes)
         sn_free(&f->alloc, bytes, len);
     if (rc < 0)

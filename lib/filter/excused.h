@@ -14,6 +14,9 @@
 /* Reads the list beside F's file PATH, if there is one that belongs to it: 1, or 0.
  * SEEN_EDAMAGED, SEEN_EFORMAT name the list; SEEN_ENOMEM; SEEN_EIO. */
 int sn_excused_load(seen_filter *f, const char *path);
+/* The same from the LEN bytes of a list, which are hostile and are changed: 1, or 0 if it
+ * is not the list of a file whose identity is FILTER. */
+int sn_excused_parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filter);
 
 /* Writes F's list beside PATH, which FD, whole and with this CONTENT, is about to
  * replace; the list fits the old file and the new one. Removes the list of another
