@@ -134,11 +134,11 @@ function errorsOf(seen, keys, bytes, k) {
   }
 }
 
-const MOST_BITS = 40;
-// Error against bits a key, at the keys of the row shown.
+// Error against bits a key, at the keys of the row shown: up to 40 bits, or as far as the row is.
 export function memoryCurves(seen, plan) {
-  const keys = plan.shown.keys, xs = [];
-  for (let b = 2; b <= MOST_BITS; b++) xs.push(b);
+  const { keys, bitsPerKey } = plan.shown, xs = [];
+  const step = bitsPerKey <= 38 ? 1 : Math.ceil(bitsPerKey * 1.1 / 40);
+  for (let b = 2 * step; b <= 40 * step; b += step) xs.push(b);
   return curves(plan, xs, (b) => errorsOf(seen, keys, keys * b / 8 + 1, plan.q.k), (b) => 2 ** -b);
 }
 

@@ -5,7 +5,7 @@ import { keepLink, linkOf } from "./link_state.js";
 import { FIELDS, GIVEN, keyCurves, makePlan, memoryCurves, readFields, sayChoice } from "./plan_model.js";
 import { linesHtml, planRows } from "./plan_table.js";
 import { plotCursor } from "./plot_cursor.js";
-import { keysPlot, memoryPlot } from "./plot_svg.js";
+import { decadesFor, keysPlot, memoryPlot } from "./plot_svg.js";
 
 const byId = (id) => document.getElementById(id);
 const ECHO = {
@@ -76,9 +76,9 @@ export function startPlan(seen) {
     byId("memory-box").innerHTML = memoryPlot(m, r);
     byId("keys-box").innerHTML = keysPlot(n, r);
     const most = m.xs[m.xs.length - 1], from = Math.log2(n.xs[0]), over = Math.log2(n.xs[n.xs.length - 1]) - from;
-    memoryCursor(m, (x) => x / most, (x) => `${x} bits a key, ${showBytes(r.keys * x / 8)}`,
+    memoryCursor(m, decadesFor(r), (x) => x / most, (x) => `${x} bits a key, ${showBytes(r.keys * x / 8)}`,
       Math.max(0, m.xs.findIndex((x) => x >= r.bitsPerKey)), hint);
-    keysCursor(n, (x) => (Math.log2(x) - from) / over, (x) => `${showCount(x)} keys`, Math.floor(n.xs.length / 2), hint);
+    keysCursor(n, decadesFor(r), (x) => (Math.log2(x) - from) / over, (x) => `${showCount(x)} keys`, Math.floor(n.xs.length / 2), hint);
   }
 
   function update() {

@@ -5,9 +5,10 @@ import { BOX, xAt, yOf } from "./plot_svg.js";
 import { escapeText, showError } from "./human_words.js";
 
 // BOX_EL holds the svg, READ is where words go, TAKE is called with an index when the reader
-// clicks or presses Enter. Returns show(curves, shareOf, nameOf, at, hint).
+// clicks or presses Enter. Returns show(curves, decades, shareOf,
+// nameOf, at, hint).
 export function plotCursor(boxEl, read, label, take) {
-  let c = null, at = 0, shareOf, nameOf, hint = "";
+  let c = null, at = 0, decades = 8, shareOf, nameOf, hint = "";
   boxEl.tabIndex = 0;
   boxEl.setAttribute("role", "slider");
   boxEl.setAttribute("aria-label", label);
@@ -23,7 +24,7 @@ export function plotCursor(boxEl, read, label, take) {
       return;
     }
     g.innerHTML = `<path d="M${x} ${BOX.top}V${BOX.height - BOX.bottom}"/>` + c.series.filter((s) => s.ys[at] !== null)
-      .map((s) => `<circle cx="${x}" cy="${yOf(s.ys[at])}" r="3"/>`).join("");
+      .map((s) => `<circle cx="${x}" cy="${yOf(s.ys[at], decades)}" r="3"/>`).join("");
     read.innerHTML = `<b>${escapeText(nameOf(c.xs[at]))}</b><br>` +
       words(at).map(([k, e]) => `<span>${escapeText(k)} ${escapeText(e)}</span>`).join(" ");
   }
@@ -51,8 +52,8 @@ export function plotCursor(boxEl, read, label, take) {
     }
     e.preventDefault();
   });
-  return (curves, share, name, start, says) => {
-    [c, shareOf, nameOf, hint] = [curves, share, name, says];
+  return (curves, down, share, name, start, says) => {
+    [c, decades, shareOf, nameOf, hint] = [curves, down, share, name, says];
     boxEl.querySelector("svg").setAttribute("aria-hidden", "true");
     boxEl.setAttribute("aria-valuemin", 0);
     boxEl.setAttribute("aria-valuemax", c.xs.length - 1);

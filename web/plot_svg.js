@@ -5,7 +5,6 @@
 import { escapeText, showBytes, showCount, showError } from "./human_words.js";
 
 export const BOX = { width: 520, height: 400, left: 92, right: 30, top: 40, bottom: 118 };
-const DECADES = 8;
 
 const LOOKS = [
   { dash: "7 3", mark: "circle" }, { dash: "", mark: "square" }, { dash: "2 3", mark: "up" },
@@ -21,9 +20,11 @@ export function lookOf(kind, all) {
   return { n: n % LOOKS.length, ...LOOKS[n % LOOKS.length] };
 }
 
-export function yOf(error) {
-  const d = Math.min(DECADES, Math.max(0, -Math.log10(error)));
-  return BOX.top + d / DECADES * (BOX.height - BOX.top - BOX.bottom);
+// The plot reaches down to 1e-8, or as far as the chosen row needs.
+export const decadesFor = (row) => (row.error >= 1e-8 ? 8 : row.error >= 1e-16 ? 16 : 24);
+export function yOf(error, decades) {
+  const d = Math.min(decades, Math.max(0, -Math.log10(error)));
+  return BOX.top + d / decades * (BOX.height - BOX.top - BOX.bottom);
 }
 const plotWidth = BOX.width - BOX.left - BOX.right;
 export const xAt = (share) => BOX.left + share * plotWidth;
@@ -40,13 +41,13 @@ function markAt(mark, x, y, cls) {
 }
 
 // TICKS [[share, first line, second line]].
-function frame(title, below, ticks) {
+function frame(title, below, ticks, decades) {
   const bottom = BOX.height - BOX.bottom, out = [];
   out.push(`<text class="title" x="${BOX.left}" y="20">${escapeText(title)}</text>`);
-  for (let d = 0; d <= DECADES; d += 2) {
-    const y = r1(yOf(10 ** -d));
+  for (let d = 0; d <= decades; d += decades / 4) {
+    const y = r1(yOf(10 ** -d, decades));
     out.push(`<path class="grid" d="M${BOX.left} ${y}h${plotWidth}"/>` +
-      `<text class="tick end" x="${BOX.left - 6}" y="${r1(y + 4)}">${d ? showError(10 ** -d).replace("million", "M") : "always"}</text>`);
+      `<text class="tick end" x="${BOX.left - 6}" y="${r1(y + 4)}">${d > 9 ? `1e−${d}` : d ? showError(10 ** -d).replace("million", "M") : "always"}</text>`);
   }
   for (const [share, one, two] of ticks) {
     const x = r1(xAt(share));
@@ -59,11 +60,11 @@ function frame(title, below, ticks) {
 }
 
 // Line breaks where a kind has no answer. SHARES are the x of the points, 0 to 1.
-function linePath(shares, ys) {
+function linePath(shares, ys, decades) {
   let d = "", up = true;
   ys.forEach((y, i) => {
-    if (y === null || y < 10 ** -(DECADES + 1)) { up = true; return; }
-    d += `${up ? "M" : "L"}${r1(xAt(shares[i]))} ${r1(yOf(y))}`;
+    if (y === null || y < 10 ** -(decades + 1)) { up = true; return; }
+    d += `${up ? "M" : "L"}${r1(xAt(shares[i]))} ${r1(yOf(y, decades))}`;
     up = false;
   });
   return d;
@@ -81,23 +82,23 @@ function legend(kinds) {
   }).join("");
 }
 
-function plot(id, c, shares, shown, at, words, frameText) {
-  const kinds = c.series.map((s) => s.kind), out = [];
+function plot(id, c, shares, row, at, words, frameText) {
+  const shown = row.kind, decades = decadesFor(row), kinds = c.series.map((s) => s.kind), out = [];
   out.push(`<svg class="plot" id="${id}" viewBox="0 0 ${BOX.width} ${BOX.height}" role="img" aria-label="${escapeText(words)}">`);
-  out.push(frameText, `<path class="line least" d="${linePath(shares, c.least)}"/>`);
+  out.push(frameText, `<path class="line least" d="${linePath(shares, c.least, decades)}"/>`);
   for (const s of [...c.series].sort((a, b) => (a.kind === shown) - (b.kind === shown))) {
     const look = lookOf(s.kind, kinds), cls = `kind-${look.n}${s.kind === shown ? " shown" : ""}`;
-    const d = linePath(shares, s.ys);
+    const d = linePath(shares, s.ys, decades);
     if (!d) continue;
     out.push(`<path class="line ${cls}" d="${d}"${look.dash ? ` stroke-dasharray="${look.dash}"` : ""}/>`);
     const each = Math.max(1, Math.floor(shares.length / 5));
     s.ys.forEach((y, i) => {
-      if (y !== null && y >= 10 ** -DECADES && i % each === (look.n * 2) % each)
-        out.push(markAt(look.mark, xAt(shares[i]), yOf(y), cls));
+      if (y !== null && y >= 10 ** -decades && i % each === (look.n * 2) % each)
+        out.push(markAt(look.mark, xAt(shares[i]), yOf(y, decades), cls));
     });
   }
   if (at.x >= 0 && at.x <= 1) {
-    const x = r1(xAt(at.x)), y = r1(yOf(at.error)), flip = at.x > 0.55;
+    const x = r1(xAt(at.x)), y = r1(yOf(at.error, decades)), flip = at.x > 0.55;
     out.push(`<path class="chosen-line" d="M${BOX.left} ${y}H${x}V${BOX.height - BOX.bottom}"/>` +
       `<circle class="chosen" cx="${x}" cy="${y}" r="7"/><circle class="chosen-dot" cx="${x}" cy="${y}" r="2.5"/>` +
       `<text class="chosen-text ${flip ? "end" : ""}" x="${flip ? x - 12 : x + 12}" y="${r1(Math.max(BOX.top + 12, y - 8))}">${escapeText(at.text)}</text>`);
@@ -109,11 +110,11 @@ function plot(id, c, shares, shown, at, words, frameText) {
 // ROW is the chosen one, C what memoryCurves made.
 export function memoryPlot(c, row) {
   const first = 0, most = c.xs[c.xs.length - 1], shares = c.xs.map((b) => (b - first) / (most - first));
-  const ticks = [0, 8, 16, 24, 32, 40].map((b) => [b / most, b ? showBytes(row.keys * b / 8) : "0", b ? `${b} bits` : ""]);
+  const ticks = [0, 1, 2, 3, 4, 5].map((i) => i * most / 5).map((b) => [b / most, b ? showBytes(row.keys * b / 8) : "0", b ? `${b} bits` : ""]);
   const words = `Error against memory for ${showCount(row.keys)} keys; chosen: ${row.kind}, ${showBytes(row.bytes)}, ${showError(row.error)}`;
-  return plot("plot-memory", c, shares, row.kind,
+  return plot("plot-memory", c, shares, row,
     { x: row.bitsPerKey / most, error: row.error, text: `${row.kind}, ${showBytes(row.bytes)}` }, words,
-    frame(`Error against memory, ${showCount(row.keys)} keys`, "memory, and bits a key", ticks));
+    frame(`Error against memory, ${showCount(row.keys)} keys`, "memory, and bits a key", ticks, decadesFor(row)));
 }
 
 export function keysPlot(c, row) {
@@ -121,7 +122,7 @@ export function keysPlot(c, row) {
   const shares = c.xs.map((n) => (Math.log2(n) - from) / over);
   const ticks = [0, 2, 4, 6, 8].map((t) => [t / 8, showCount(c.xs[0] * 2 ** t).replace(" million", "M").replace(" billion", "G"), ""]);
   const words = `Error against the number of keys in ${showBytes(row.bytes)}; chosen: ${row.kind}, ${showCount(row.keys)} keys, ${showError(row.error)}`;
-  return plot("plot-keys", c, shares, row.kind,
+  return plot("plot-keys", c, shares, row,
     { x: (Math.log2(row.keys) - from) / over, error: row.error, text: `${row.kind}, ${showError(row.error)}` }, words,
-    frame(`Error against keys, in ${showBytes(row.bytes)}`, "keys", ticks));
+    frame(`Error against keys, in ${showBytes(row.bytes)}`, "keys", ticks, decadesFor(row)));
 }

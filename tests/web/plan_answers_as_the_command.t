@@ -4,7 +4,7 @@
 (async () => {
   const t = await import("./browser_test.mjs");
   const { ok, same } = t;
-  const { execFileSync } = await import("node:child_process");
+  const { execFileSync, spawn } = await import("node:child_process");
   const { existsSync, writeFileSync } = await import("node:fs");
   const { join } = await import("node:path");
 
@@ -82,6 +82,12 @@
     await put(page, { keys: "1 million", error: "1%" });
     await page.waitForTimeout(200);
     same(await page.$$eval(".plots svg .chosen", (c) => c.length), 2, "both plots mark the chosen point");
+    await page.check('#kinds input[value="set"]');
+    await page.waitForTimeout(200);
+    const set = await page.$$eval(".plots svg .chosen", (c) => c.map((x) => Number(x.getAttribute("cy"))));
+    ok(set.length === 2 && set.every((y) => y > 60 && y < 280), "also a point far out, of a set with 73 bits a key", set);
+    await page.click("button[type=reset]");
+    await page.waitForTimeout(200);
     const dashes = await page.$$eval("#plot-memory .line:not(.least)", (l) => [...new Set(l.map((x) => x.getAttribute("stroke-dasharray")))].length);
     ok(dashes >= 5, "lines differ without colour, by their dashes", dashes);
     await page.focus("#memory-box");
@@ -108,8 +114,9 @@
       ["3 million", "1 in 500", true, true], "the link opens the same plan");
     same(await again.$$eval("#kinds tbody", (b) => b[0].innerHTML), await page.$$eval("#kinds tbody", (b) => b[0].innerHTML), "with the same table");
 
-    // What is copied runs. (Redis lines are compared with the documented syntax.)
+    // What is copied runs.
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const redis = [];
     for (const kind of ["classic", "blocked", "split", "set", "cuckoo"]) {
       await page.check(`#kinds input[value="${kind}"]`);
       const dir = join(t.work, kind), lines = await page.$$eval("#lines code", (c) => c.map((x) => x.textContent));
@@ -130,7 +137,19 @@
         await page.waitForFunction(() => document.getElementById("copied").textContent !== "");
         same(await page.evaluate(() => navigator.clipboard.readText()), lines[0], "the button copies them");
       }
+      redis.push(lines[3]);
       ok(/^(BF|CF)\.RESERVE visited( 0\.002)? \d+$/m.test(lines[3]), "and a line for Redis", lines[3]);
+    }
+    if (existsSync("/usr/bin/redis-server") && existsSync(join(t.build, "seen.so"))) {
+      const socket = join(t.work, "redis.sock"), server = spawn("redis-server", ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", t.work,
+        "--loadmodule", join(t.build, "seen.so")], { stdio: "ignore" });
+      const cli = (input) => execFileSync("redis-cli", ["-s", socket], { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] });
+      try {
+        for (let i = 0; i < 200 && !existsSync(socket); i++) await new Promise((go) => setTimeout(go, 50));
+        same(redis.map((l) => cli(`DEL visited\n${l}\n`).trim().split("\n").slice(1).join(" ")), Array(5).fill("OK 1 1"), "the lines for Redis run in a server with the module");
+      } finally {
+        server.kill();
+      }
     }
     await page.check("[value=static]");
     await page.check('#kinds input[value="ribbon"]');
@@ -142,6 +161,8 @@
     execFileSync("cc", ["-Wall", "-Werror", `-I${t.top}/include`, "p.c", `${t.build}/libseen.a`, "-lm", "-lpthread", "-o", "p"], { cwd: t.work });
     execFileSync(join(t.work, "p"));
     ok(true, "and so do the C lines");
+    if (existsSync(join(t.build, "python", "seen", "_seen.abi3.so")))
+      same(execFileSync("python3", ["-c", ribbon[2]], { encoding: "utf8", env: { ...process.env, PYTHONPATH: join(t.build, "python") } }), "True\n", "and the Python lines");
   });
   t.done();
 })();
