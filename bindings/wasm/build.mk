@@ -7,20 +7,31 @@
 WASM_CC ?= clang
 WASM_DIR = $(BUILD)/wasm
 WASM_TARGET = --target=wasm32-wasi
-WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <math.h>\n__int128 f(__int128 x) { return x * x + (int)log((double)x); }\n' | \
+WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <stdlib.h>\n__int128 f(__int128 x) { return x * x + abs((int)x); }\n' | \
     $(WASM_CC) $(WASM_TARGET) -xc - -o $(BUILD)/config/probe.wasm -nostartfiles -Wl,--no-entry -Wl,--export=f >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe.wasm)
 WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/xxhash.h))
 .PHONY: wasm
 ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
-WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c lib/base/map.c lib/base/replace.c,$(LIB_SRC)) \
+WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
     $(wildcard bindings/wasm/src/*.c))
-WASM_FAST = lib/hash/keyed.c lib/hash/hasher.c lib/kind/blocked.c lib/kind/split.c lib/kind/classic.c lib/filter/batch.c \
-    lib/filter/single_key.c bindings/wasm/src/seen_wasm.c
+WASM_FAST = lib/hash/keyed.c lib/filter/single_key.c
+# Elsewhere nothing is inlined that the library would inline for speed.
+WASM_SMALL = -Oz -Dalways_inline= -mllvm -disable-lsr
 WASM_FLAGS = $(WASM_TARGET) $(STD) $(WARN) -Iinclude -Ilib -Ibindings/wasm/libc -I$(WASM_DIR)/include \
-    -Wno-missing-prototypes -DO_TMPFILE=0 -mbulk-memory -D_Thread_local= -fvisibility=hidden -ffp-contract=off -ffunction-sections -fdata-sections
+    -Wno-missing-prototypes -mnontrapping-fptoint -msign-ext -DSN_SMALL -DO_TMPFILE=0 -mbulk-memory -D_Thread_local= -fvisibility=hidden -ffp-contract=off -ffunction-sections -fdata-sections
 WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,--import-memory \
     -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first
-CONFIG_wasm := $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_SRC) $(WASM_FAST)
+# binaryen's wasm-opt takes a fifth off; without it the module is larger, and the same.
+WASM_OPT := $(shell command -v wasm-opt)
+WASM_OPT_FLAGS = -Oz --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
+    --enable-nontrapping-float-to-int --zero-filled-memory
+ifneq ($(WASM_OPT),)
+wasm-link = $(WASM_CC) $(WASM_LINK) -o $@.linked $^ && $(WASM_OPT) $(WASM_OPT_FLAGS) $@.linked -o $@ && rm $@.linked
+else
+wasm-link = $(WASM_CC) $(WASM_LINK) -o $@ $^
+$(info make: wasm is larger than it could be: not installed: binaryen)
+endif
+CONFIG_wasm := $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_OPT) $(WASM_SRC) $(WASM_FAST) $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
 WASM_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/obj/%.o)
 WASM_SIMD_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/simd/%.o)
 WASM_FILES = $(patsubst bindings/wasm/%,$(WASM_DIR)/%,$(wildcard $(addprefix bindings/wasm/,seen.mjs seen.d.ts package.json README.md)))
@@ -33,14 +44,14 @@ $(WASM_DIR)/include/xxhash.h: $(WASM_XXHASH)
 	@cp $< $@
 $(WASM_DIR)/obj/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
 	@mkdir -p $(@D)
-	$(WASM_CC) $(WASM_FLAGS) $(if $(filter $<,$(WASM_FAST)),-O3,-Oz) -MMD -MP -c $< -o $@
+	$(WASM_CC) $(WASM_FLAGS) $(if $(filter $<,$(WASM_FAST)),-O2,$(WASM_SMALL)) -MMD -MP -c $< -o $@
 $(WASM_DIR)/simd/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
 	@mkdir -p $(@D)
-	$(WASM_CC) $(WASM_FLAGS) -msimd128 $(if $(filter $<,$(WASM_FAST)),-O3,-Oz) -MMD -MP -c $< -o $@
+	$(WASM_CC) $(WASM_FLAGS) -msimd128 $(if $(filter $<,$(WASM_FAST)),-O2,$(WASM_SMALL)) -MMD -MP -c $< -o $@
 $(WASM_DIR)/seen.wasm: $(WASM_OBJ)
-	$(WASM_CC) $(WASM_LINK) -o $@ $^
+	$(wasm-link)
 $(WASM_DIR)/seen.simd.wasm: $(WASM_SIMD_OBJ)
-	$(WASM_CC) $(WASM_LINK) -o $@ $^
+	$(wasm-link)
 $(WASM_FILES): $(WASM_DIR)/%: bindings/wasm/%
 	@mkdir -p $(@D)
 	@cp $< $@

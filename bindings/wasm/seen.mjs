@@ -13,7 +13,8 @@ const FIXED = 1, REMOVES = 8, SMALLEST = 16;
 const ADD = 0, HAS = 1, BUILD = 2;
 const PAGE = 65536, MOST = 2 ** 31;
 const KEY_ROOM = 65536; // bytes of the place where single keys stand
-const BATCH_ROOM = 1 << 20, BATCH_KEYS = 4096;
+const BATCH_ROOM = 1 << 18, BATCH_KEYS = 1024;
+const JOINED = 48 << 10; // characters: a longer string is a large object to the engine, and slow
 
 /** What went wrong, in words; `code` is the name of seen.h's code without SEEN_. */
 export class SeenError extends Error {
@@ -61,7 +62,7 @@ export async function load(source, { memory: most = MOST, simd = hasSimd() } = {
     throw new SeenError("EINVAL", `the library needs at least ${floor * PAGE} bytes of memory`);
   const memory = new WebAssembly.Memory({ initial: floor, maximum: pages });
   const engine = new Engine(memory);
-  const instance = await WebAssembly.instantiate(module, { env: { memory }, seen: engine.imports() });
+  const instance = await WebAssembly.instantiate(module, { env: { memory }, seen: engine.imports(), math: Math });
   return engine.start(instance.exports);
 }
 
@@ -278,7 +279,7 @@ class Engine {
     let n = 0, len = 0, joined = "";
     for (; n < most; n++) { // text that may all be ASCII: one string is copied faster than many
       const key = keys[from + n];
-      if (typeof key !== "string" || len + key.length > BATCH_ROOM / 3) break;
+      if (typeof key !== "string" || len + key.length > JOINED) break;
       joined += key;
       len += key.length;
       ends[n] = len;

@@ -87,6 +87,12 @@ static inline bool sn_all_zero(const void *bytes, uint64_t len)
 /* The high half of a 64 x 64 product: maps a hash evenly onto 0 .. n-1. */
 static inline uint64_t sn_mulhi(uint64_t h, uint64_t n)
 {
+#if defined(__wasm__) /* there, 128 bits are a call and memory */
+    uint64_t h0 = (uint32_t)h, h1 = h >> 32, n0 = (uint32_t)n, n1 = n >> 32;
+    uint64_t middle = h1 * n0 + (h0 * n0 >> 32); /* cannot overflow */
+    return h1 * n1 + (middle >> 32) + ((h0 * n1 + (uint32_t)middle) >> 32);
+#else
     return (uint64_t)(((unsigned __int128)h * n) >> 64);
+#endif
 }
 #endif

@@ -115,12 +115,15 @@ int sn_check_allocator(const seen_allocator *a)
                : sn_fail(SEEN_EINVAL, "an allocator needs both alloc and free");
 }
 
-void *sn_alloc(const seen_allocator *a, size_t len)
+void *sn_alloc(const seen_allocator *a, uint64_t len)
 {
-    return a->alloc ? a->alloc(a->ctx, len, 16) : calloc(1, len ? len : 1);
+    if (len > SIZE_MAX)
+        return NULL;
+    return a->alloc ? a->alloc(a->ctx, (size_t)len, 16)
+                    : calloc(1, len ? (size_t)len : 1);
 }
 
-void sn_free(const seen_allocator *a, void *p, size_t len)
+void sn_free(const seen_allocator *a, void *p, uint64_t len)
 {
     if (!p)
         return;

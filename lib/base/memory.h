@@ -26,7 +26,8 @@ bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_
 /* SEEN_EINVAL unless A has both functions or none; NULL is the system's. */
 int sn_check_allocator(const seen_allocator *a);
 
-/* Small things, zeroed. */
-void *sn_alloc(const seen_allocator *a, size_t len);
-void sn_free(const seen_allocator *a, void *p, size_t len);
+/* Small things, zeroed. Lengths come from files: one that cannot be addressed is NULL,
+ * and is not cut to one that can. */
+void *sn_alloc(const seen_allocator *a, uint64_t len);
+void sn_free(const seen_allocator *a, void *p, uint64_t len);
 #endif

@@ -40,7 +40,7 @@ static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, s
                          bool *out, bool near)
 {
     const sn_twin *t = l->twin;
-    bool far = !near && l->len > SN_TOUCH_BYTES && t->touch;
+    bool far = SN_FETCHES && !near && l->len > SN_TOUCH_BYTES && t->touch;
     bool ahead =
         far && n > SN_AHEAD && (into ? t->add_ahead != NULL : t->has_ahead != NULL);
     size_t done = 0, step = far ? GROUP : n;
@@ -295,7 +295,7 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
 static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
-    return f->touch && n > SN_AHEAD &&
+    return SN_FETCHES && f->touch && n > SN_AHEAD &&
            (adding ? l->twin->add_ahead && sn_room(l) >= n
                    : l->twin->has_ahead != NULL);
 }

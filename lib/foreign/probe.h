@@ -7,6 +7,7 @@
 #define SN_PROBE_H
 #include "foreign/foreign.h"
 #include "base/modulo.h"
+#include "kind/kind.h"
 
 typedef struct sn_state {
     uint64_t a, b, c, d;
@@ -38,6 +39,8 @@ SN_INLINE void sn_bit_set(const sn_bits *b, uint64_t i)
 
 SN_INLINE void sn_fetch(const sn_foreign *f, sn_state s, sn_next_fn *next)
 {
+    if (!SN_FETCHES)
+        return;
     uint64_t byte = f->bits.k ? next(f, &s, 0) >> 3 : 0;
     if (byte < f->bits.have)
         __builtin_prefetch(f->bits.at + byte);
@@ -58,7 +61,7 @@ SN_INLINE bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next)
 
 SN_INLINE bool sn_is_far(const sn_foreign *f, size_t n)
 {
-    return n > 1 && f->bits.have > SN_FAR && f->bits.k <= SN_FAR_PROBES;
+    return SN_FETCHES && n > 1 && f->bits.have > SN_FAR && f->bits.k <= SN_FAR_PROBES;
 }
 
 SN_INLINE void sn_fetch_all(const sn_foreign *f, sn_state s, sn_next_fn *next,

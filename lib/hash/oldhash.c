@@ -1,8 +1,6 @@
 /* oldhash.c - LevelDB's hash, FNV, CRC-32 and XXH64; pure functions. */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "hash/oldhash.h"
+#include "hash/hash.h"
 #include "hash/tail.h"
 
 uint32_t sn_leveldb_hash(const void *key, size_t len, uint32_t seed)

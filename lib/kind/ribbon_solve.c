@@ -12,6 +12,7 @@
  * Scratch is about 40 bytes a key of one shard. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
+#include <stdlib.h>
 
 #define SALTS 64
 

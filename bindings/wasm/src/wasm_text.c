@@ -5,6 +5,7 @@
  * %d %u %x %m %zu %llu %%, widths and zero padding of integers, %g and %f with a
  * precision: every form that lib/ uses. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -152,4 +153,28 @@ double strtod(const char *text, char **end)
 float strtof(const char *text, char **end)
 {
     return (float)whole(text, 1, end);
+}
+
+/* Decimal digits only; ERANGE and the largest number if they are too many. */
+unsigned long long strtoull(const char *text, char **end, int base)
+{
+    unsigned long long x = 0;
+    bool over = false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        unsigned digit = (unsigned)(*text - '0');
+        over |= x > (ULLONG_MAX - digit) / 10;
+        x = x * 10 + digit;
+    }
+    *end = (char *)text;
+    if (over)
+        errno = ERANGE;
+    return over ? ULLONG_MAX : x;
+}
+
+char *strstr(const char *text, const char *word)
+{
+    for (size_t len = strlen(word); *text; text++)
+        if (strncmp(text, word, len) == 0)
+            return (char *)text;
+    return *word ? NULL : (char *)text;
 }
