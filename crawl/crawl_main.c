@@ -38,12 +38,13 @@ static int to_ascii(const char *text, size_t len, char *out, size_t room)
     return rc;
 }
 
-/* Every connection is a descriptor, and both engines keep as many for reuse. */
+/* Every connection is a descriptor; libcurl keeps as many for reuse, and the plain engine
+ * four times as many. */
 static void raise_limit(unsigned connections)
 {
     struct rlimit r;
-    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 4 * connections + 64) {
-        r.rlim_cur = 4 * connections + 64;
+    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 6 * connections + 64) {
+        r.rlim_cur = 6 * connections + 64;
         if (r.rlim_cur > r.rlim_max)
             r.rlim_cur = r.rlim_max;
         setrlimit(RLIMIT_NOFILE, &r);

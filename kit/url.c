@@ -271,8 +271,36 @@ static void put_base(sink *o, const url *base, uint32_t n, url *u)
     put_bytes(o, base->text, n);
 }
 
+/* The query, if there is one: the last part. */
+static int put_tail(sink o, span in, url *u)
+{
+    u->query = UINT32_MAX;
+    if (in.p < in.end && *in.p == '?') {
+        u->query = (uint32_t)(o.p - o.start);
+        put_query(&o, &in);
+    }
+    return finish(&o, u);
+}
+
+/* A path, of which the output holds the first part up to a slash, and what follows it. */
+static int put_rest(sink o, span in, url *u)
+{
+    put_path(&o, o.start + u->path, &in);
+    return o.full ? URL_ELONG : put_tail(o, in, u);
+}
+
 static int resolve(const url *base, span in, sink o, url *u)
 {
+    /* A link that begins with the origin of its page, as most absolute ones do, is one
+     * from the page's root: what was normalised need not be parsed again. */
+    if (base && (size_t)(in.end - in.p) > base->path && in.p[base->path] == '/' &&
+        base->user == base->host && !memcmp(in.p, base->text, base->path)) {
+        in.p += base->path + 1;
+        put_base(&o, base, base->path + 1, u);
+        if (o.full)
+            return URL_ELONG;
+        return put_rest(o, in, u);
+    }
     int scheme = read_scheme(&in);
     if (scheme < 0)
         return scheme;
@@ -305,7 +333,7 @@ static int resolve(const url *base, span in, sink o, url *u)
         return finish(&o, u);
     } else if (*in.p == '?') {
         put_base(&o, base, base->query, u);
-        goto query;
+        return put_tail(o, in, u);
     } else {
         uint32_t n = base->query;
         while (n > base->path + 1 && base->text[n - 1] != '/')
@@ -314,16 +342,7 @@ static int resolve(const url *base, span in, sink o, url *u)
     }
     if (o.full)
         return URL_ELONG;
-    put_path(&o, o.start + u->path, &in);
-    if (o.full)
-        return URL_ELONG;
-query:
-    u->query = UINT32_MAX;
-    if (in.p < in.end && *in.p == '?') {
-        u->query = (uint32_t)(o.p - o.start);
-        put_query(&o, &in);
-    }
-    return finish(&o, u);
+    return put_rest(o, in, u);
 }
 
 int url_resolve(const url *base, const char *text, size_t len, char *out, size_t room,
@@ -340,10 +359,7 @@ int url_resolve(const url *base, const char *text, size_t len, char *out, size_t
     size_t n = (size_t)(in.end - in.p);
     if (n > URL_ROOM)
         return URL_ELONG;
-    bool dirty = false;
-    for (const uint8_t *p = in.p; p < in.end; p++)
-        dirty |= *p == '\t' || *p == '\n' || *p == '\r';
-    if (dirty) {
+    if (memchr(in.p, '\t', n) || memchr(in.p, '\n', n) || memchr(in.p, '\r', n)) {
         n = 0;
         for (const uint8_t *p = in.p; p < in.end; p++)
             if (*p != '\t' && *p != '\n' && *p != '\r')

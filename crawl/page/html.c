@@ -41,8 +41,8 @@ static int attr_of(html_span name)
         [HTML_CHARSET] = {"charset", 7},
     };
     int i = 0;
-    while (i < HTML_ATTRS &&
-           (names[i].len != name.len || strncasecmp(names[i].p, name.p, name.len)))
+    while (i < HTML_ATTRS && (names[i].len != name.len || (name.p[0] | 32) != names[i].p[0] ||
+                              strncasecmp(names[i].p, name.p, name.len)))
         i++;
     return i;
 }
@@ -107,8 +107,20 @@ static const struct {
     {"noscript", 8, HTML_OTHER, RAW}, {"plaintext", 9, HTML_OTHER, PLAINTEXT},
 };
 
+/* By length, which names of that length there are: bits of their first letters. Most tags
+ * are none of these, and known to be so at one look. */
+static uint32_t first_letters[10];
+
+__attribute__((constructor)) static void fill_letters(void)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        first_letters[known[i].len] |= 1u << (known[i].name[0] & 31);
+}
+
 static int find_known(const char *name, size_t len)
 {
+    if (len > 9 || !(first_letters[len] >> (name[0] & 31) & 1))
+        return -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].len == len && (name[0] | 32) == known[i].name[0] &&
             !strncasecmp(known[i].name, name, len))
@@ -220,7 +232,8 @@ bool html_next(html *h, html_tag *tag)
             q++;
         int k = closing ? -1 : find_known(name, (size_t)(q - name));
         bool wanted = k >= 0 && known[k].tag != HTML_OTHER;
-        memset(tag->attr, 0, sizeof tag->attr);
+        if (wanted)
+            memset(tag->attr, 0, sizeof tag->attr);
         if (!(p = walk_attrs(q, end, wanted ? tag : NULL)))
             break;
         if (k >= 0 && known[k].then == RAW)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER_MOST = 512 };
+enum { HEADER_MOST = 512, BLOCKS = 64, BLOCK_BYTES = 16 << 10 };
 
 struct frontier {
     int fd;
@@ -28,6 +28,10 @@ struct frontier {
     unsigned rounds;
     uint64_t group_at;
     group *open;
+    struct block {
+        uint64_t number; /* of the block in the file, and one; 0: none */
+        char *p;
+    } block[BLOCKS]; /* of what is committed, and so never changes */
 };
 
 const char *outcome_name(int outcome)
@@ -308,6 +312,8 @@ void frontier_close(frontier *f)
     if (!f)
         return;
     close(f->fd);
+    for (int i = 0; i < BLOCKS; i++)
+        free(f->block[i].p);
     free(f->batch.p);
     free(f->holes);
     free(f);
@@ -456,15 +462,40 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
 
 /* ---- reading one entry ----------------------------------------------------------- */
 
+/* The block of the log that holds AT; NULL if it is not yet whole. Entries that wait in
+ * the queues of many hosts were written close together: most are found without a call. */
+static const char *block_at(frontier *f, uint64_t at)
+{
+    uint64_t number = at / BLOCK_BYTES;
+    struct block *b = &f->block[number % BLOCKS];
+    if ((number + 1) * BLOCK_BYTES > f->size)
+        return NULL;
+    if (b->number != number + 1) {
+        if (!b->p)
+            b->p = kit_alloc(BLOCK_BYTES);
+        b->number = 0;
+        if (read_some(f, b->p, BLOCK_BYTES, number * BLOCK_BYTES) < BLOCK_BYTES)
+            return NULL;
+        b->number = number + 1;
+    }
+    return b->p;
+}
+
 /* Up to N bytes from AT on, committed or not. */
 static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
 {
+    size_t off = at % BLOCK_BYTES, first = BLOCK_BYTES - off < n ? BLOCK_BYTES - off : n;
+    const char *block = block_at(f, at);
+    if (block) {
+        memcpy(p, block + off, first);
+        return first < n ? first + read_any(f, (char *)p + first, n - first, at + first) : n;
+    }
     if (at >= f->size) {
-        uint64_t off = at - f->size;
-        size_t have = off < f->batch.len ? f->batch.len - off : 0;
+        uint64_t from = at - f->size;
+        size_t have = from < f->batch.len ? f->batch.len - from : 0;
         if (n > have)
             n = have;
-        memcpy(p, f->batch.p + off, n);
+        memcpy(p, f->batch.p + from, n);
         return n;
     }
     return read_some(f, p, at + n > f->size ? f->size - at : n, at);
