@@ -36,7 +36,7 @@ typedef struct config {
     uint64_t expect;
     /* politeness */
     double delay, max_delay;
-    unsigned per_host, per_address, connections;
+    unsigned per_host, per_address, connections, threads;
     const char *user_agent;
     char *product; /* the word robots.txt knows us by */
     bool no_robots;

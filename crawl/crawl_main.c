@@ -125,9 +125,7 @@ int main(int argc, char **argv)
     c.spill = spill_new(dir);
     c.worth = worth_new();
     c.sessions = session_ids_new();
-    c.curl = engine_curl(&conf, c.loop);
-    if (conf.engine != ENGINE_CURL && !conf.proxy && !conf.cookies)
-        c.plain = engine_plain(&conf, c.loop);
+    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop) : engine_auto(&conf, c.loop);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)
         store_redis_open(&c);
@@ -152,17 +150,16 @@ int main(int argc, char **argv)
     summary_print(&c, interrupted);
     c.store->close(&c);
     report_close(&c.report);
-    c.curl->free(c.curl);
-    if (c.plain)
-        c.plain->free(c.plain);
+    c.engine->free(c.engine);
     hosts_free(&c.hosts, c.spill);
     spill_free(c.spill);
     worth_free(c.worth);
     session_ids_free(c.sessions);
     scope_free(c.scope);
-    page_free(&c.page);
-    free(c.utf8.p);
-    free(c.link.p);
+    digester_free(&c.digester);
+    found_free(&c.found);
+    found_free(&c.digest.links);
+    free(c.digest.kinds.p);
     bool nothing = c.stats.pages && !c.stats.good && !c.stats.earlier;
     return interrupted ? 130 : nothing ? 1 : 0;
 }

@@ -98,6 +98,9 @@ static const crawl_option rows[] = {
      NUMBER, AT(per_address), 0, 10000},
     {0, "connections", "N", "Open at most N connections in all (256).", NUMBER,
      AT(connections), 1, 10000},
+    {'j', "threads", "N",
+     "Fetch and read pages with N threads (1); limits are those of all together.", NUMBER,
+     AT(threads), 1, 256},
     {0, "user-agent", "TEXT",
      "Say who you are. The first word is the name that robots.txt rules apply to.",
      TEXT, AT(user_agent), 0, 0},
@@ -474,6 +477,8 @@ static void check_config(config *c)
         kit_die("no URL given (try 'seen crawl --help')");
     if (c->cookies && c->engine == ENGINE_PLAIN)
         kit_die("--cookies needs libcurl: leave out --engine plain");
+    if (c->cookies && c->threads > 1)
+        kit_die("--cookies needs one thread: leave out -j");
     if (c->redis && c->warc_size)
         kit_die("--warc-size needs a crawl of its own: leave out --redis");
     if (c->redis && c->dir)
@@ -507,6 +512,7 @@ void config_read(config *c, int argc, char **argv)
                   .per_host = 1,
                   .per_address = 16,
                   .connections = 256,
+                  .threads = 1,
                   .retries = 3,
                   .retry_wait = 1,
                   .max_wait = 300,

@@ -2,17 +2,18 @@
  *
  *   store      where addresses wait and are remembered: the log, or Redis
  *   schedule   which host may be asked now (schedule.c)
- *   engine     brings the answer (fetch.h)
- *   on_answer  reads it: redirects, links; robots.txt (on_answer.c, on_robots.c)
+ *   engine     brings the answer (fetch.h); with -j, threads that also read it
+ *   on_answer  acts on it: redirects, links; robots.txt (on_answer.c, on_robots.c)
  *   retry      whether and when to ask again after a failure (retry.c)
  *
- * One thread, one loop. */
+ * One thread decides, in one loop; with -j others fetch and read pages for it. */
 #ifndef CRAWL_CRAWLER_H
 #define CRAWL_CRAWLER_H
 
+#include "found.h"
+#include "net/digest.h"
 #include "net/rate_limit.h"
 #include "queue/host.h"
-#include "page/page.h"
 #include "report.h"
 #include "queue/scope.h"
 #include "queue/session_ids.h"
@@ -33,18 +34,6 @@ typedef struct stats {
     uint64_t earlier; /* pages done before this run */
     uint64_t started; /* milliseconds */
 } stats;
-
-/* Addresses found together, in scope and in one spelling. */
-typedef struct found {
-    buf text; /* one after the other */
-    url *u;   /* offsets into TEXT until found_ready */
-    size_t count, room;
-} found;
-
-/* found.c */
-void found_add(found *l, const url *u);
-void found_ready(found *l); /* the urls' texts point into TEXT from here on */
-void found_clear(found *l);
 
 typedef struct crawler crawler;
 
@@ -82,14 +71,14 @@ struct crawler {
     host *asked; /* the host of the page that is being read */
     report report;
     int loop;
-    engine *curl, *plain;
+    engine *engine;
     stats stats;
     tally tally;
     rate_limit rate;
     struct status_server *status; /* NULL: nobody wants to see it */
-    page page;
-    buf utf8, link; /* of pages in another encoding */
-    found found;
+    digester digester;
+    digest digest; /* of the page being read, unless the thread that fetched it has read it */
+    found found;   /* what it brings: in scope */
     unsigned level; /* with --depth: only pages up to this depth are fetched */
     unsigned in_flight;
     uint64_t now, queued, taken; /* taken: pages begun, for --max-pages */
@@ -111,6 +100,7 @@ double crawler_jitter(crawler *c); /* 0.5 to 1.5 */
 /* an address as a job, and back to the pool */
 job *job_new(crawler *c, const char *text, size_t len);
 void job_drop(crawler *c, job *j);
+bool job_is_deepest(const crawler *c, const job *j); /* its links are beyond --depth */
 
 /* Queues the seeds and puts their hosts in scope; dies if one is not a URL (found.c). */
 void seeds_queue(crawler *c, const words *seeds);

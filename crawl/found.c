@@ -1,15 +1,34 @@
 /* found.c - the addresses that one page, sitemap or command line brings. */
 #include "crawler.h"
 
-void found_add(found *l, const url *u)
+static url *next_url(found *l)
 {
     if (l->count == l->room) {
-        l->room = l->room ? 2 * l->room : 256;
+        l->room = l->room ? 2 * l->room : 64;
         l->u = kit_grow(l->u, l->room, sizeof *l->u);
     }
-    l->u[l->count] = *u;
-    l->u[l->count++].text = (const char *)(uintptr_t)l->text.len;
+    return &l->u[l->count];
+}
+
+void found_add(found *l, const url *u)
+{
+    url *to = next_url(l);
+    *to = *u;
+    to->text = (const char *)(uintptr_t)l->text.len;
     buf_add(&l->text, u->text, u->len + 1);
+    l->count++;
+}
+
+bool found_resolve(found *l, const url *base, const char *link, size_t len)
+{
+    url *to = next_url(l);
+    char *text = buf_room(&l->text, URL_ROOM);
+    if (url_resolve(base, link, len, text, URL_ROOM, to) != URL_OK)
+        return false;
+    to->text = (const char *)(uintptr_t)l->text.len;
+    l->text.len += to->len + 1;
+    l->count++;
+    return true;
 }
 
 void found_ready(found *l)
@@ -21,6 +40,13 @@ void found_ready(found *l)
 void found_clear(found *l)
 {
     l->count = l->text.len = 0;
+}
+
+void found_free(found *l)
+{
+    free(l->text.p);
+    free(l->u);
+    *l = (found){0};
 }
 
 /* Reads a seed as people write it: "example.org" and "example.org:8080" are http. */

@@ -1,5 +1,4 @@
-/* on_answer.c - acts on an answer: links, a redirect, robots.txt, a failure. */
-#include "page/charset.h"
+/* on_answer.c - acts on an answer: links, a redirect, a failure. */
 #include "crawler.h"
 #include "page/sitemap.h"
 
@@ -22,26 +21,30 @@ static void strip_session(unsigned names, char bare[URL_ROOM], char out[URL_ROOM
     }
 }
 
-/* Resolves one link of a page and keeps it if it is in scope. */
-static void add_link(crawler *c, const url *base, const url *from, const char *text,
-                     size_t len, unsigned kind)
+/* Keeps the address U of a link on the page FROM if it is in scope. */
+static void keep_link(crawler *c, const url *from, const url *link, unsigned kind)
 {
-    char out[URL_ROOM];
-    url u;
-    c->stats.links++;
-    if (c->found.text.len > FOUND_MOST ||
-        url_resolve(base, text, len, out, sizeof out, &u) != URL_OK) {
-        c->stats.unreadable++;
-        return;
-    }
+    char bare[URL_ROOM], out[URL_ROOM];
+    url u = *link;
     report_link(&c->report, from, &u, kind);
-    char bare[URL_ROOM];
     if (c->asked && c->asked->void_names && same_origin(&u, from))
         strip_session(c->asked->void_names, bare, out, &u);
     int verdict = scope_check(c->scope, &u, from);
     c->stats.skipped[verdict]++;
     if (verdict == SCOPE_IN)
         found_add(&c->found, &u);
+}
+
+/* The same for a link that is not yet resolved. */
+static void add_link(crawler *c, const url *from, const char *text, size_t len, unsigned kind)
+{
+    char out[URL_ROOM];
+    url u;
+    c->stats.links++;
+    if (c->found.text.len > FOUND_MOST || url_resolve(from, text, len, out, sizeof out, &u) != URL_OK)
+        c->stats.unreadable++;
+    else
+        keep_link(c, from, &u, kind);
 }
 
 /* ---- ends of jobs ---------------------------------------------------------------- */
@@ -168,12 +171,12 @@ void finish_session(crawler *c, job *j)
 
 /* What a page shows is weighed: a host with nothing new is a trap in the end, and what
  * shows the same under two session ids proves that they are. */
-static void weigh_page(crawler *c, job *j)
+static void weigh_page(crawler *c, job *j, const fingerprint *print)
 {
     enum { PROOFS = 3 };
     host *h = j->h;
     fetch *f = &j->f;
-    j->print = fingerprint_of(f->body.p, f->body.len);
+    j->print = *print;
     j->dull = worth_dull(c->worth, h->hash, j->print.simhash);
     h->dull += j->dull;
     c->stats.dull += j->dull;
@@ -194,52 +197,25 @@ static void weigh_page(crawler *c, job *j)
     }
 }
 
-static void read_links(crawler *c, job *j)
+static void keep_links(crawler *c, const job *j, const digest *d)
 {
-    fetch *f = &j->f;
-    page *pg = &c->page;
-    char base_text[URL_ROOM];
-    url base = f->u, other;
-    size_t n = 0, from = 0;
-    const char *type = fetch_field(&f->head, "content-type", &n, &from);
-    const char *charset = charset_of(type, n, f->body.p, f->body.len);
-    const buf *text = &f->body;
-    if (charset && charset_to_utf8(charset, f->body.p, f->body.len, &c->utf8))
-        text = &c->utf8;
-    if (!page_read(pg, text->p, text->len, c->conf->follow, c->conf->product))
-        kit_die("out of memory reading %s", f->u.text);
-    if (pg->has_base && url_resolve(&f->u, pg->text + pg->base_at, pg->base_len,
-                                    base_text, sizeof base_text, &other) == URL_OK)
-        base = other;
-    f->noindex |= pg->noindex;
-    f->nofollow |= pg->nofollow;
-    bool silent = f->nofollow && !c->conf->follow_nofollow;
-    from = 0;
-    const char *refresh = fetch_field(&f->head, "refresh", &n, &from);
-    html_span next = refresh ? page_refresh(refresh, n) : (html_span){0};
-    if (next.len && (c->conf->follow & PAGE_REFRESH) && !silent)
-        add_link(c, &f->u, &f->u, next.p, next.len, PAGE_REFRESH);
-    for (size_t i = 0; i < pg->count; i++) {
-        const page_link *l = &pg->links[i];
-        if (silent || (l->nofollow && !c->conf->follow_nofollow)) {
-            c->stats.nofollow++;
-            continue;
-        }
-        if (charset && charset_link(charset, pg->text + l->at, l->len, &c->link))
-            add_link(c, &base, &f->u, c->link.p, c->link.len, l->kind);
-        else
-            add_link(c, &base, &f->u, pg->text + l->at, l->len, l->kind);
-    }
+    c->stats.links += d->links.count + d->unreadable;
+    c->stats.unreadable += d->unreadable;
+    c->stats.nofollow += d->nofollow;
+    for (size_t i = 0; i < d->links.count; i++)
+        keep_link(c, &j->f.u, &d->links.u[i], (uint8_t)d->kinds.p[i]);
 }
 
 static void read_page(crawler *c, job *j)
 {
-    bool deepest = c->conf->depth >= 0 && j->depth >= (unsigned)c->conf->depth;
-    if (j->f.body.len)
-        weigh_page(c, j);
-    if (!deepest || c->conf->links)
-        read_links(c, j);
-    if (deepest)
+    fetch *f = &j->f;
+    if (!f->digested)
+        digest_page(&c->digester, c->conf, f, &c->digest);
+    const digest *d = f->digested ? f->digest : &c->digest;
+    if (d->print.hash)
+        weigh_page(c, j, &d->print);
+    keep_links(c, j, d);
+    if (job_is_deepest(c, j))
         found_clear(&c->found);
 }
 
@@ -253,7 +229,7 @@ static void on_loc(void *ctx, const char *loc, size_t len, bool nested)
 {
     sitemap_ctx *x = ctx;
     if (nested == x->nested)
-        add_link(x->crawler, &x->j->f.u, &x->j->f.u, loc, len, PAGE_SITEMAP);
+        add_link(x->crawler, &x->j->f.u, loc, len, PAGE_SITEMAP);
 }
 
 /* A sitemap lists pages; an index lists sitemaps, which go into a group of their own,
@@ -311,7 +287,7 @@ static void follow_redirect(crawler *c, job *j, int *outcome)
     if (readable && j->depth == 0 && c->conf->scope == SCOPE_HOST &&
         u.scheme <= URL_HTTPS && scope_related(&f->u, &u))
         scope_add(c->scope, &u);
-    add_link(c, &f->u, &f->u, f->location, strlen(f->location), 0);
+    add_link(c, &f->u, f->location, strlen(f->location), 0);
 }
 
 void on_page_answer(fetch *f)
@@ -332,7 +308,6 @@ void on_page_answer(fetch *f)
         if (outcome == OUT_PRIVATE && !h->dead)
             h->dead = OUT_PRIVATE;
         found_clear(&c->found);
-        /* Of a page that broke off, the links that came are better than none. */
         c->asked = h;
         bool good = (outcome == OUT_OK || (outcome == OUT_BROKEN && f->body.len)) &&
                     f->status / 100 == 2;
@@ -341,7 +316,7 @@ void on_page_answer(fetch *f)
             follow_redirect(c, j, &outcome);
         } else if (good && (j->kind & GROUP_SITEMAPS)) {
             kind = read_sitemap(c, j);
-        } else if (good && fetch_is_html(f->type) && !f->dropped) {
+        } else if (digest_wanted(f) || f->digested) {
             read_page(c, j);
         }
         finish_page(c, j, kind, outcome);

@@ -57,6 +57,8 @@ void free_connection(crawler *c, job *j)
     host *h = j->h;
     fetch *f = &j->f;
     h->in_flight--;
+    if (h->lanes)
+        h->lanes[f->lane]--;
     c->in_flight--;
     c->stats.bytes += f->size;
     if (j->ip) {

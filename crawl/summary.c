@@ -34,6 +34,14 @@ void summary_progress(crawler *c, bool last)
     pages = c->stats.pages;
 }
 
+static double cpu_of(int whose)
+{
+    struct rusage r;
+    getrusage(whose, &r);
+    return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+           (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+}
+
 static void print_json(crawler *c, bool interrupted)
 {
     static const char *const why[] = {NULL, "elsewhere", "pattern", "trap"};
@@ -54,9 +62,9 @@ static void print_json(crawler *c, bool interrupted)
     kit_json_count(&j, "bytes", s->bytes);
     kit_json_real(&j, "seconds", t);
     kit_json_real(&j, "pages_per_second", (double)s->pages / t);
-    kit_json_real(&j, "cpu_seconds",
-                  (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6 +
-                      (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6);
+    kit_json_real(&j, "cpu_seconds", cpu_of(RUSAGE_SELF));
+    if (c->conf->threads > 1) /* of the thread that decides: what bounds -j in the end */
+        kit_json_real(&j, "deciding_cpu_seconds", cpu_of(RUSAGE_THREAD));
     kit_json_count(&j, "memory", (uint64_t)r.ru_maxrss * 1024);
     kit_json_count(&j, "nothing_new", s->dull);
     kit_json_count(&j, "links", s->links);

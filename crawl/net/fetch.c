@@ -5,6 +5,8 @@
 #include <strings.h>
 #include <time.h>
 
+enum { BODY_KEPT = 1 << 20 };
+
 void fetch_clear(fetch *f)
 {
     f->head.len = f->body.len = f->sent.len = 0;
@@ -16,8 +18,9 @@ void fetch_clear(fetch *f)
     f->address[0] = f->why[0] = f->type[0] = 0;
     f->location = NULL;
     f->retry_after = -1;
+    f->digested = false;
     /* One large page must not hold its memory for the rest of the crawl. */
-    if (f->body.room > 1 << 20) {
+    if (f->body.room > BODY_KEPT) {
         free(f->body.p);
         f->body = (buf){0};
     }
@@ -178,10 +181,29 @@ bool fetch_wants_body(const fetch *f, const config *c)
     return f->all_types || fetch_is_html(f->type) || c->warc || c->bodies;
 }
 
+enum { SPARE = 8 };
+static __thread struct {
+    buf body[SPARE];
+    unsigned count;
+} spare;
+
+void fetch_drop_body(fetch *f)
+{
+    if (f->body.p && spare.count < SPARE && f->body.room <= BODY_KEPT)
+        spare.body[spare.count++] = f->body;
+    else
+        free(f->body.p);
+    f->body = (buf){0};
+}
+
 bool fetch_keep_body(void *ctx, const void *p, size_t n)
 {
     fetch *f = ctx;
     f->size += n;
+    if (!f->body.p && spare.count) {
+        f->body = spare.body[--spare.count];
+        f->body.len = 0;
+    }
     if (f->dropped)
         return f->size <= 64 << 10; /* hanging up is cheaper than reading on */
     if (f->body.len + n > f->limit) {

@@ -17,6 +17,9 @@ struct fetch {
     /* the request; the text of U must stay until it is done */
     url u;
     bool all_types; /* take a body of any type (robots.txt, sitemaps) */
+    bool is_page;   /* if it is HTML, it is to be read */
+    bool want_links; /* with its links */
+    unsigned lane;  /* which thread fetches it, of many */
     uint64_t limit; /* bytes of the body that are kept */
     const char *etag;  /* ask only for what changed since; NULL: not known */
     uint64_t modified; /* the same by date, in seconds since 1970; 0: not known */
@@ -46,8 +49,14 @@ struct fetch {
     double retry_after; /* seconds; negative: not said */
     bool nofollow, noindex;
 
+    /* with -j: the page, as the thread that fetched it read it */
+    struct digest *digest;
+    bool digested;
+
     void *engine; /* the engine's own */
     fetch *next;
+    void *fetcher;             /* of fetch_threads.c, as the next */
+    void (*answer)(fetch *f);
 };
 
 /* Makes F ready for the next request; its buffers stay. */
@@ -81,6 +90,10 @@ bool fetch_wants_body(const fetch *f, const config *c);
 /* Keeps N unpacked bytes of the body of the fetch F; false when no more are wanted. */
 bool fetch_keep_body(void *f, const void *p, size_t n);
 
+/* Gives the buffer of the body back: the next page of this thread uses it while it is
+ * still in the cache. */
+void fetch_drop_body(fetch *f);
+
 /* Whether we can read links from pages of this type. */
 bool fetch_is_html(const char *type);
 
@@ -96,5 +109,7 @@ struct engine {
 
 engine *engine_curl(const config *c, int loop);
 engine *engine_plain(const config *c, int loop);
+engine *engine_auto(const config *c, int loop);    /* both: plain where it can */
+engine *engine_threads(const config *c, int loop); /* -j: several of those */
 
 #endif

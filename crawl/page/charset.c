@@ -137,7 +137,7 @@ const char *charset_of(const char *type, size_t type_len, const char *page, size
 /* A converter of one direction, or (iconv_t)-1. */
 static iconv_t converter(const char *name, bool back)
 {
-    static struct {
+    static __thread struct {
         const char *name;
         iconv_t cd;
     } last[2];

@@ -1,5 +1,6 @@
 /* host.c - a hash table of hosts and a binary heap over those that wait. */
 #include "host.h"
+#include "net/digest.h"
 #include "seen.h"
 
 static void grow_table(hosts *t)
@@ -120,6 +121,7 @@ static void free_jobs(job *j)
     for (job *next; j; j = next) {
         next = j->next;
         fetch_free(&j->f);
+        digest_free(j->f.digest);
         free(j->text);
         free(j->referrer);
         free(j->token);
@@ -137,6 +139,7 @@ void hosts_free(hosts *t, spill *s)
             free_jobs(h->held);
             robots_free(h->robots);
             free(h->dead_why);
+            free(h->lanes);
             free(h->origin);
             free(h);
         }

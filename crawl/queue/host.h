@@ -69,6 +69,7 @@ struct host {
     uint64_t robots_until;
     ip_load *ip;
     host_tally tally;
+    uint16_t *lanes; /* with -j: requests in flight by thread */
     void *lease; /* shared mode */
 };
 

@@ -40,6 +40,11 @@ job *job_new(crawler *c, const char *text, size_t len)
 
 void job_drop(crawler *c, job *j)
 {
+    fetch_drop_body(&j->f);
+    if (j->f.digest && j->f.digest->links.text.room > 1 << 20) {
+        digest_free(j->f.digest); /* one page of very many links */
+        j->f.digest = NULL;
+    }
     free(j->referrer);
     free(j->token);
     j->referrer = j->token = NULL;
@@ -57,6 +62,11 @@ void crawler_front(crawler *c, job *j)
     j->h->front_count++;
     c->queued++;
     crawler_update(c, j->h);
+}
+
+bool job_is_deepest(const crawler *c, const job *j)
+{
+    return c->conf->depth >= 0 && j->depth >= (unsigned)c->conf->depth;
 }
 
 /* ---- hosts ----------------------------------------------------------------------- */
@@ -133,9 +143,25 @@ static bool needs_robots(const crawler *c, const host *h)
             (h->robots_state == ROBOTS_KNOWN && h->robots_until <= c->now));
 }
 
-static engine *engine_for(crawler *c, const fetch *f)
+/* With -j a host's connections are shared out to the threads, so that together they never
+ * have more of them than --per-host, kept ones included. Returns the thread that has the
+ * least to do for H within its share. */
+static unsigned choose_lane(const crawler *c, host *h)
 {
-    return c->plain && f->u.scheme == URL_HTTP ? c->plain : c->curl;
+    unsigned n = c->conf->threads, best = UINT32_MAX, first = (unsigned)(h->hash % n);
+    if (n == 1)
+        return 0;
+    if (!h->lanes)
+        h->lanes = kit_alloc(n * sizeof *h->lanes);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned lane = (first + i) % n;
+        unsigned share = c->conf->per_host / n + (i < c->conf->per_host % n);
+        if (h->lanes[lane] < share && (best == UINT32_MAX || h->lanes[lane] < h->lanes[best]))
+            best = lane;
+    }
+    best = best == UINT32_MAX ? first : best;
+    h->lanes[best]++;
+    return best;
 }
 
 static void start_request(crawler *c, host *h, job *j)
@@ -151,8 +177,8 @@ static void start_request(crawler *c, host *h, job *j)
     crawler_update(c, h);
     j->began = c->now;
     j->reserved = rate_limit_begin(&c->rate);
-    engine *e = engine_for(c, f);
-    e->start(e, f);
+    f->lane = choose_lane(c, h);
+    c->engine->start(c->engine, f);
 }
 
 void crawler_ask_robots(crawler *c, host *h, const char *text, size_t len,
@@ -163,6 +189,7 @@ void crawler_ask_robots(crawler *c, host *h, const char *text, size_t len,
     j->h = h; /* whose rules they are, wherever they have moved to */
     j->hops = hops;
     j->f.all_types = true;
+    j->f.is_page = false;
     j->f.limit = ROBOTS_LIMIT;
     j->f.done = on_robots_answer;
     start_request(c, h, j);
@@ -219,6 +246,8 @@ static void ask_host(crawler *c, host *h)
     j->attempts++;
     fetch_clear(&j->f);
     j->f.all_types = (j->kind & GROUP_SITEMAPS) != 0;
+    j->f.is_page = !j->f.all_types;
+    j->f.want_links = !job_is_deepest(c, j) || c->conf->links;
     j->f.limit = j->f.all_types ? SITEMAP_LIMIT : c->conf->max_body;
     j->f.done = on_page_answer;
     start_request(c, h, j);
@@ -256,16 +285,6 @@ static bool next_level(crawler *c)
     return true;
 }
 
-static int engines_timeout(crawler *c, int most)
-{
-    int t = c->curl->timeout(c->curl);
-    if (t >= 0 && t < most)
-        most = t;
-    if (c->plain && (t = c->plain->timeout(c->plain)) >= 0 && t < most)
-        most = t;
-    return most;
-}
-
 enum { COMMIT_BYTES = 256 << 10, COMMIT_MS = 20, SYNC_MS = 10000 };
 
 void crawler_run(crawler *c)
@@ -295,7 +314,7 @@ void crawler_run(crawler *c)
             committed = c->now;
             if (sync) {
                 synced = c->now;
-                c->curl->save(c->curl);
+                c->engine->save(c->engine);
             }
         }
         if (idle && !may_begin(c))
@@ -306,9 +325,7 @@ void crawler_run(crawler *c)
             stopped = c->now;
         if (stopped && (c->now - stopped > 5000 || *c->stop > 1)) {
             c->cancelling = true;
-            c->curl->cancel_all(c->curl);
-            if (c->plain)
-                c->plain->cancel_all(c->plain);
+            c->engine->cancel_all(c->engine);
             break;
         }
         if (c->now - shown >= 1000) {
@@ -324,11 +341,10 @@ void crawler_run(crawler *c)
             due = h->key;
         if (h && due < c->now + (uint64_t)most)
             most = (int)(due - c->now);
-        loop_run(c->loop, engines_timeout(c, most));
+        int ms = c->engine->timeout(c->engine);
+        loop_run(c->loop, ms >= 0 && ms < most ? ms : most);
         c->now = loop_now();
-        c->curl->tick(c->curl);
-        if (c->plain)
-            c->plain->tick(c->plain);
+        c->engine->tick(c->engine);
     }
     c->store->commit(c, true);
     summary_progress(c, true);

@@ -19,6 +19,31 @@ for engine in curl plain; do
     stop_site
 done
 
+# Threads: the same pages, and no more connections than one thread has.
+start_site --pages 2000 --hosts 7 --spell
+$crawl $fast --any-host --per-host 1 "http://127.0.0.1:$port/p/0.html" | cut -f1,2,3,5 | sed "s/:$port//" | sort >"$dir/one"
+stop_site
+for engine in curl plain; do
+    start_site --pages 2000 --hosts 7 --spell
+    $crawl $fast -j 3 --engine $engine --any-host --per-host 1 "http://127.0.0.1:$port/p/0.html" | cut -f1,2,3,5 | sed "s/:$port//" | sort >"$dir/three"
+    all_once "-j 3: each page and redirect once ($engine)"
+    same "-j 3: the same lines as with one thread ($engine)" "$(md5sum <"$dir/one")" "$(md5sum <"$dir/three")"
+    same "--per-host 1 is one connection to each of seven hosts ($engine)" 7 "$(report | sed -n 's/.*connections \([0-9]*\).*/\1/p')"
+    stop_site
+done
+start_site --pages 500 --wait 20
+$crawl $fast -j 2 --per-host 50 --dir "$dir/j" "http://127.0.0.1:$port/p/0.html" &
+pid=$!
+until_answered 100 $pid
+kill -INT $pid
+kill -INT $pid
+wait $pid
+same "-j 2: two Ctrl-C end it at once, and in order" 130 $?
+$crawl --resume "$dir/j" -j 3
+same "and any number of threads goes on" 0 $?
+same "to all pages, each once" "500 500" "$($crawl --list "$dir/j" | cut -f1 | sort -u | wc -l) $($crawl --list "$dir/j" | wc -l)"
+stop_site
+
 start_site --pages 2000 --hosts 3 --spell
 $crawl $fast --expect 100 --any-host --per-host 2 "http://127.0.0.1:$port/p/0.html" >"$dir/out"
 all_once "far more addresses than expected: the seen-set is made anew from the log"

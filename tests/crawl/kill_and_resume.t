@@ -4,69 +4,79 @@
 RANDOM=7
 fast="--allow-private --delay 0 --quiet"
 
-start_site --pages 6000 --hosts 5 --spell --wait 3
-at_once=40
-$crawl $fast --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
-    --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
-kills=0
-until [ -e "$dir/c/options" ] || ! kill -0 $!; do sleep 0.01; done
-while [ $kills -lt 20 ]; do
-    pid=$!
-    sleep "0.0$((RANDOM % 90 + 10))"
-    kill -9 $pid 2>/dev/null && kills=$((kills + 1))
-    wait $pid 2>/dev/null
-    $crawl --resume "$dir/c" &
-done
-wait $!
-same "killed 20 times, the crawl comes to its end" 0 $?
-r=$(report)
-same "no page and no redirect is missing" \
-    "pages 6000 missing 0
+killed_crawl() { # threads
+    rm -rf "$dir/c"
+    start_site --pages 6000 --hosts 5 --spell --wait 3
+    at_once=40
+    $crawl $fast -j $1 --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
+        --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
+    kills=0
+    until [ -e "$dir/c/options" ] || ! kill -0 $!; do sleep 0.01; done
+    while [ $kills -lt 20 ]; do
+        pid=$!
+        sleep "0.0$((RANDOM % 90 + 10))"
+        kill -9 $pid 2>/dev/null && kills=$((kills + 1))
+        wait $pid 2>/dev/null
+        $crawl --resume "$dir/c" &
+    done
+    wait $!
+    same "-j $1: killed 20 times, the crawl comes to its end" 0 $?
+    r=$(report)
+    same "no page and no redirect is missing" \
+        "pages 6000 missing 0
 redirects missing 0
 unknown 0" \
-    "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')"
-again=$(($(echo "$r" | sed -n 's/.*again \([0-9]*\).*/\1/p' | paste -sd+)))
-echo "# $again pages were fetched again after 20 kills, $at_once connections"
-# In flight is what was asked and not yet committed: the connections, and what they
-# brought in the 20 ms between two commits (each answer takes 3 ms or more).
-[ "$again" -le $((20 * at_once * 8)) ]
-held "only pages in flight are fetched again" $?
-same "no page stands twice in the output" 0 "$(cut -f1 "$dir/pages" | sort | uniq -d | wc -l)"
-same "and all of them do" 6000 "$(cut -f1 "$dir/pages" | grep -cE '/p/|/q\?')"
-same "the archive has each of them once, too" "$(wc -l <"$dir/pages")" \
-    "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: response')"
-same "--list prints the same from the log" "$(cut -f1,2,4 "$dir/pages" | sort)" \
-    "$($crawl --list "$dir/c" | cut -f1,2,4 | sort)"
-same "also as JSON" 6000 \
-    "$($crawl --list "$dir/c" --json | perl -MJSON::PP -ne '$n += decode_json($_)->{status} == 200;
-    END { print $n }')"
-before=$(report | sed -n 's/.*answered //p')
-$crawl --resume "$dir/c"
-same "resuming a finished crawl asks for nothing" "$before" \
-    "$(report | sed -n 's/.*answered //p')"
-stop_site
+        "$(echo "$r" | sed -n 's/ twice.*//p; s/ again.*//p; s/ outside.*//p')"
+    again=$(($(echo "$r" | sed -n 's/.*again \([0-9]*\).*/\1/p' | paste -sd+)))
+    echo "# $again pages were fetched again after 20 kills, $at_once connections"
+    # In flight is what was asked and not yet committed: the connections, and what they
+    # brought in the 20 ms between two commits (each answer takes 3 ms or more).
+    [ "$again" -le $((20 * at_once * 8)) ]
+    held "only pages in flight are fetched again" $?
+    same "no page stands twice in the output" 0 "$(cut -f1 "$dir/pages" | sort | uniq -d | wc -l)"
+    same "and all of them do" 6000 "$(cut -f1 "$dir/pages" | grep -cE '/p/|/q\?')"
+    same "the archive has each of them once, too" "$(wc -l <"$dir/pages")" \
+        "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: response')"
+    same "--list prints the same from the log" "$(cut -f1,2,4 "$dir/pages" | sort)" \
+        "$($crawl --list "$dir/c" | cut -f1,2,4 | sort)"
+    same "also as JSON" 6000 \
+        "$($crawl --list "$dir/c" --json | perl -MJSON::PP -ne '$n += decode_json($_)->{status} == 200;
+        END { print $n }')"
+    before=$(report | sed -n 's/.*answered //p')
+    $crawl --resume "$dir/c"
+    same "resuming a finished crawl asks for nothing" "$before" \
+        "$(report | sed -n 's/.*answered //p')"
+    stop_site
+}
+killed_crawl 1
+killed_crawl 2
 
 # Levels survive, too: killed five times, each page has its least depth.
-start_site --pages 3000 --hosts 5 --wait 2
-$crawl $fast --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
-    "http://127.0.0.1:$port/p/0.html" &
-until [ -e "$dir/d/options" ] || ! kill -0 $!; do sleep 0.01; done
-for _ in 1 2 3 4 5; do
-    pid=$!
-    sleep 0.07
-    kill -9 $pid 2>/dev/null
-    wait $pid 2>/dev/null
-    $crawl --resume "$dir/d" &
-done
-wait $!
-perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
-    while (defined(my $i = shift @q)) { next if $d{$i} == $max;
-        for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
-            next if $j >= $n || exists $d{$j}; $d{$j} = $d{$i} + 1; push @q, $j } }
-    print map { $_ . "\t" . $d{$_} . "\n" } sort { $a <=> $b } keys %d' >"$dir/dwant"
-same "--depth 3, killed five times: the same pages at the same depths" "$(cat "$dir/dwant")" \
-    "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)"
-stop_site
+killed_levels() { # threads
+    start_site --pages 3000 --hosts 5 --wait 2
+    rm -rf "$dir/d"
+    $crawl $fast -j $1 --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
+        "http://127.0.0.1:$port/p/0.html" &
+    until [ -e "$dir/d/options" ] || ! kill -0 $!; do sleep 0.01; done
+    for _ in 1 2 3 4 5; do
+        pid=$!
+        sleep 0.07
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        $crawl --resume "$dir/d" &
+    done
+    wait $!
+    perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
+        while (defined(my $i = shift @q)) { next if $d{$i} == $max;
+            for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
+                next if $j >= $n || exists $d{$j}; $d{$j} = $d{$i} + 1; push @q, $j } }
+        print map { $_ . "\t" . $d{$_} . "\n" } sort { $a <=> $b } keys %d' >"$dir/dwant"
+    same "-j $1 --depth 3, killed five times: the same pages at the same depths" "$(cat "$dir/dwant")" \
+        "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)"
+    stop_site
+}
+killed_levels 1
+killed_levels 2
 
 # A torn end, at every length of the last batch.
 start_site --pages 40
