@@ -81,7 +81,7 @@ static const crawl_option rows[] = {
     {'e', "error", "P",
      "Probability that a new page is taken for one seen before, and lost (1e-6).",
      ERROR, AT(error), 0, 0},
-    {0, "exact", NULL, "Keep 64-bit fingerprints instead: no page is lost.", FLAG,
+    {0, "exact", NULL, "Keep fingerprints of 68 bits instead: no page is lost.", FLAG,
      AT(exact), 0, 0},
     {'n', "expect", "N", "Expect N addresses; more are fine (1M).", COUNT, AT(expect),
      1, 1.8e19},

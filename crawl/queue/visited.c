@@ -1,40 +1,54 @@
-/* visited.c - libseen's filter behind the crawler's question. */
+/* visited.c - a filter of libseen, or exact fingerprints, behind the crawler's
+ * question. */
 #include "visited.h"
+#include "exact_set.h"
 #include "say.h"
 
 #include <stdlib.h>
 
 struct visited {
-    seen_filter *f;
-    uint64_t capacity; /* 0: any number */
+    seen_filter *f; /* one of the two */
+    exact_set *exact;
+    uint64_t capacity; /* of the filter, or where more shards are worth while */
 };
 
 visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
 {
     visited *v = kit_alloc(sizeof *v);
+    if (c->exact) {
+        v->exact = exact_set_new(seed, keys);
+        v->capacity = keys < 4000000 ? 16 * keys : UINT64_MAX;
+        return v;
+    }
     /* Of the kinds that can grow by adding, a cuckoo filter needs the fewest bits at
      * this error, and touches two cache lines. */
-    seen_spec spec = {.kind = c->exact ? SEEN_SET : SEEN_CUCKOO,
+    seen_spec spec = {.kind = SEEN_CUCKOO,
                       .keys = keys + keys / 64 + 64, /* one page's links over it */
-                      .error = c->exact ? 0 : c->error,
+                      .error = c->error,
                       .seed = seed};
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
-    v->capacity = c->exact ? 0 : keys;
+    v->capacity = keys;
     return v;
 }
 
 void visited_free(visited *v)
 {
-    if (v)
-        seen_free(v->f);
+    if (!v)
+        return;
+    exact_set_free(v->exact);
+    seen_free(v->f);
     free(v);
 }
 
-/* A cuckoo filter keeps a copy for each add, so only new addresses may be added. A batch
- * may hold an address twice, so those that look new are asked for again. */
+/* A cuckoo filter keeps a copy for each add, so only new addresses may be added. A
+ * batch may hold an address twice, so those that look new are asked for again. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
 {
+    if (v->exact) {
+        exact_set_add(v->exact, keys, n, dup);
+        return;
+    }
     seen_has_many(v->f, keys, n, dup);
     for (size_t i = 0; i < n; i++) {
         if (dup[i] || (dup[i] = seen_has(v->f, keys[i].data, keys[i].len)))
@@ -46,20 +60,20 @@ void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
 
 bool visited_full(const visited *v)
 {
-    return v->capacity && seen_added(v->f) > v->capacity;
+    return visited_count(v) > v->capacity;
 }
 
 uint64_t visited_count(const visited *v)
 {
-    return seen_added(v->f);
+    return v->exact ? exact_set_count(v->exact) : seen_added(v->f);
 }
 
 uint64_t visited_bytes(const visited *v)
 {
-    return seen_bytes(v->f);
+    return v->exact ? exact_set_bytes(v->exact) : seen_bytes(v->f);
 }
 
 double visited_lost(const visited *v)
 {
-    return seen_lost_expected(v->f);
+    return v->exact ? exact_set_lost(v->exact) : seen_lost_expected(v->f);
 }

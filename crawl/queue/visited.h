@@ -2,8 +2,8 @@
  *
  * Asked once for each address, when it is found. A false positive loses a page for
  * ever, so the error is one in a million by default, in less than 4 bytes per address;
- * --exact keeps 64-bit fingerprints instead, in 8 bytes or a little more. Nothing of it
- * is on disk: after a crash it is rebuilt from the log. */
+ * --exact keeps long fingerprints instead, in 8.5 bytes (exact_set.h). Nothing of it is
+ * on disk: after a crash it is rebuilt from the log. */
 #ifndef CRAWL_VISITED_H
 #define CRAWL_VISITED_H
 

@@ -1,6 +1,7 @@
 /* crawl_queues.c - addresses, scope, queues and the log, each on its own. */
 #include "net/addr.h"
 #include "queue/backlog.h"
+#include "queue/exact_set.h"
 #include "queue/frontier.h"
 #include "page/fingerprint.h"
 #include "queue/scope.h"
@@ -329,8 +330,55 @@ static void check_log(void)
     free(e);
 }
 
+/* ---- --exact ---------------------------------------------------------------------- */
+
+/* Adds numbers 0 to N, each twice in different batches and every fifth twice in one; true if
+ * exactly the first of each was new. */
+static bool knows_all(exact_set *s, uint64_t n)
+{
+    enum { BATCH = 100 };
+    char text[BATCH][24];
+    seen_key keys[BATCH];
+    bool dup[BATCH], good = true;
+    size_t k = 0;
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < n;) {
+            bool again[BATCH];
+            for (k = 0; k + 1 < BATCH && i < n; i++) {
+                int copies = i % 5 == 0 ? 2 : 1;
+                for (int c = 0; c < copies; c++, k++) {
+                    int len = snprintf(text[k], sizeof text[k], "key/%llu", (unsigned long long)i);
+                    keys[k] = (seen_key){text[k], (size_t)len};
+                    again[k] = round || c;
+                }
+            }
+            exact_set_add(s, keys, k, dup);
+            for (size_t j = 0; j < k; j++)
+                good &= dup[j] == again[j];
+        }
+    return good && exact_set_count(s) == n;
+}
+
+static void check_exact(void)
+{
+    static const uint64_t expected[] = {1, 100000, 100000000};
+    for (int i = 0; i < 3; i++) {
+        exact_set *s = exact_set_new(7 + (uint64_t)i, expected[i]);
+        ok(knows_all(s, 400000), "400,000 addresses where %llu are expected: each is new once",
+           (unsigned long long)expected[i]);
+        if (i < 2)
+            ok(exact_set_bytes(s) < 400000 * 9.3, "in %.2f bytes each", (double)exact_set_bytes(s) / 400000);
+        exact_set_free(s);
+    }
+    exact_set *s = exact_set_new(9, 5000000);
+    knows_all(s, 1000);
+    ok(exact_set_lost(s) < 1e6 / 2 / 2.9e20, "what is lost by expectation is that of 68 bits");
+    exact_set_free(s);
+}
+
 int main(void)
 {
+    check_exact();
     check_addresses();
     check_scope();
     check_sessions();
