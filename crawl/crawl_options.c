@@ -164,8 +164,8 @@ static const crawl_option rows[] = {
      "--dir.",
      PATH, AT(out), 0, 0},
     {0, "jsonl", NULL, "Write those lines as JSON.", FLAG, AT(json_lines), 0, 0},
-    {0, "warc", "FILE", "Write an archive: WARC 1.1, gzip; and its index, FILE.cdxj, in the "
-     "order of the pages.", PATH, AT(warc), 0, 0},
+    {0, "warc", "FILE", "Write an archive: WARC 1.1, gzip; and its index, FILE.cdxj, sorted at "
+     "the end.", PATH, AT(warc), 0, 0},
     {0, "warc-size", "BYTES",
      "Begin another file of the archive, FILE-00001.warc.gz and so on, when one is "
      "larger than this.", BYTES, AT(warc_size), 0, 1e15},

@@ -137,11 +137,11 @@ void report_open(report *r, const config *c, const uint64_t *sizes)
         r->warc = warc_new(c);
     }
     open_warc(r, sizes ? &sizes[FILE_WARC] : NULL);
-    r->cdx_name = c->warc && strcmp(c->warc, "-") && !c->redis ? cdx_path(c) : NULL;
+    r->cdx_name = c->warc && strcmp(c->warc, "-") ? cdx_path(c) : NULL;
     open_growing(&r->file[FILE_CDX], r->cdx_name,
                  sizes ? &sizes[FILE_CDX] : NULL);
     for (int i = 0; i < REPORT_FILES; i++) {
-        r->file[i].held = c->redis != NULL;
+        r->file[i].held = c->redis && i != FILE_CDX;
         r->begin.at[i] = r->file[i].b.len;
     }
     if (c->bodies && mkdir(c->bodies, 0777) < 0 && errno != EEXIST)
@@ -201,19 +201,33 @@ static const char *note_of(const job *j, int outcome)
                              : "";
 }
 
+/* A line of the index whose page is held: when pages before it are withdrawn, its record
+ * moves. Its text follows. */
+typedef struct held_line {
+    uint32_t page; /* its number */
+    uint32_t len;
+} held_line;
+
 /* A page's records, and the line of the index that says where its answer is. */
 static void archive_page(report *r, const job *j)
 {
     static buf line;
+    char digest[SHA1_TEXT];
     growing *g = &r->file[FILE_WARC];
     rotate_warc(r);
-    uint64_t at = g->size, length = warc_add(r->warc, g, j);
+    uint64_t at = g->size, length = warc_add(r->warc, g, j, digest);
     if (r->file[FILE_CDX].fd < 0)
         return;
     const char *slash = strrchr(g->name, '/');
     line.len = 0;
-    cdxj_line(&line, &j->f, slash ? slash + 1 : g->name, at, length);
-    growing_add(&r->file[FILE_CDX], line.p, line.len);
+    cdxj_line(&line, &j->f, slash ? slash + 1 : g->name, at, length, digest);
+    if (!g->held) {
+        growing_add(&r->file[FILE_CDX], line.p, line.len);
+        return;
+    }
+    held_line h = {(uint32_t)(r->ends.len / sizeof(page_end)), (uint32_t)line.len};
+    buf_add(&r->lines, &h, sizeof h);
+    buf_add(&r->lines, line.p, line.len);
 }
 
 void report_page(report *r, const job *j, const char *referrer, int outcome)
@@ -334,6 +348,32 @@ static void write_again(report *r, int i, const bool *gone)
         kit_die("%s: %s", g->name, strerror(errno));
 }
 
+/* Writes the lines of the index for the pages that were held and stay. */
+static void write_lines(report *r, const bool *gone)
+{
+    static buf line;
+    growing *g = &r->file[FILE_CDX];
+    const page_end *end = (const page_end *)r->ends.p;
+    size_t next = 0, from = r->begin.at[FILE_WARC];
+    uint64_t withdrawn = 0; /* bytes of the archive before page NEXT */
+    for (size_t i = 0; i < r->lines.len;) {
+        held_line h;
+        memcpy(&h, r->lines.p + i, sizeof h);
+        for (; next < h.page; from = end[next++].at[FILE_WARC])
+            withdrawn += gone[next] ? end[next].at[FILE_WARC] - from : 0;
+        line.len = 0;
+        buf_add(&line, r->lines.p + i + sizeof h, h.len);
+        buf_byte(&line, 0);
+        cdxj_move(&line, withdrawn);
+        if (!gone[h.page])
+            growing_add(g, line.p, line.len - 1);
+        i += sizeof h + h.len;
+    }
+    r->lines.len = 0;
+    if (g->fd >= 0)
+        flush_growing(g);
+}
+
 void report_confirm(report *r, const uint32_t *refused, size_t n)
 {
     bool *gone = kit_alloc(r->ends.len / sizeof(page_end) + 1);
@@ -343,8 +383,10 @@ void report_confirm(report *r, const uint32_t *refused, size_t n)
         growing *g = &r->file[i];
         if (n && g->b.len && g->regular)
             write_again(r, i, gone);
-        r->begin.at[i] = g->b.len = g->written = 0;
     }
+    write_lines(r, gone);
+    for (int i = 0; i < REPORT_FILES; i++)
+        r->begin.at[i] = r->file[i].b.len = r->file[i].written = 0;
     r->ends.len = 0;
     free(gone);
 }
@@ -352,12 +394,15 @@ void report_confirm(report *r, const uint32_t *refused, size_t n)
 void report_close(report *r)
 {
     free(r->ends.p);
+    free(r->lines.p);
     free(r->warc_name);
-    free(r->cdx_name);
     for (int i = 0; i < REPORT_FILES; i++) {
         if (r->file[i].fd > 1)
             close(r->file[i].fd);
         free(r->file[i].b.p);
     }
+    if (r->cdx_name)
+        cdxj_sort(r->cdx_name);
+    free(r->cdx_name);
     warc_free(r->warc);
 }

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "queue/host.h"
+#include "sha1.h"
 
 #include <time.h>
 
@@ -40,6 +41,7 @@ typedef struct report {
     char *warc_name, *cdx_name;
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
+    buf lines;      /* of the index, for pages that are held: held_line and its text */
 } report;
 
 /* Opens the outputs: new, or cut to SIZES when a crawl is resumed. Dies on failure. */
@@ -64,8 +66,17 @@ void json_field(buf *b, const char *name, const char *s);
 void growing_add(growing *g, const void *p, size_t n);
 
 /* cdxj.c: appends the index line of the answer F, whose record of LENGTH bytes is at AT in
- * FILE. */
-void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at, uint64_t length);
+ * FILE; DIGEST may be empty. */
+void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at, uint64_t length,
+               const char *digest);
+
+/* Puts AT - LESS for the place AT in such a line, which ends with a NUL. */
+void cdxj_move(buf *line, uint64_t less);
+
+/* Sorts the lines of the index PATH by their bytes, as programs that search it expect: the
+ * file is replaced whole. One too large to be sorted in memory is left, and a message says
+ * how to sort it. */
+void cdxj_sort(const char *path);
 
 /* The archive's file number N: FILE, then FILE-00001 and so on before its suffix. The
  * name is valid until the next call. */
@@ -74,8 +85,8 @@ const char *warc_path(const config *c, uint64_t n);
 /* warc.c: a request and its answer as two records, each a gzip member of its own. */
 void *warc_new(const config *c);
 void warc_begin(void *warc, growing *g, const char *path); /* describes the file */
-/* Returns the bytes of the answer's record, which comes first. */
-uint64_t warc_add(void *warc, growing *g, const job *j);
+/* Returns the bytes of the answer's record, which comes first; DIGEST is of its payload. */
+uint64_t warc_add(void *warc, growing *g, const job *j, char digest[SHA1_TEXT]);
 void warc_free(void *warc);
 
 #endif

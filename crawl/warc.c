@@ -2,9 +2,11 @@
  *
  * The request as it was sent and the answer as it came. The engines unpack bodies, so
  * fields that describe the transfer (Content-Encoding, Transfer-Encoding,
- * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added. */
+ * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added. The
+ * digests are those of the block and of the payload as they stand in the record. */
 #include "report.h"
 #include "seen.h"
+#include "sha1.h"
 
 #include <strings.h>
 #include <sys/random.h>
@@ -49,10 +51,20 @@ static void deflate_all(archive *a, growing *g, const void *p, size_t n, int flu
     } while (a->z.avail_out == 0);
 }
 
-/* One record of a->head (without the length) and a->block. */
+static void add_field(archive *a, const char *name, const char *value)
+{
+    buf_text(&a->head, name);
+    buf_text(&a->head, ": ");
+    buf_text(&a->head, value);
+    buf_text(&a->head, "\r\n");
+}
+
+/* One record of a->head (without the length and the block's digest) and a->block. */
 static void put_record(archive *a, growing *g)
 {
-    char n[64];
+    char n[64], digest[SHA1_TEXT];
+    sha1_text(a->block.p, a->block.len, digest);
+    add_field(a, "WARC-Block-Digest", digest);
     snprintf(n, sizeof n, "Content-Length: %zu\r\n\r\n", a->block.len);
     buf_text(&a->head, n);
     deflateReset(&a->z);
@@ -88,14 +100,6 @@ static void begin_record(archive *a, const char *type, const char *id,
              "Content-Type: %s\r\n",
              type, id, date, content);
     buf_text(&a->head, line);
-}
-
-static void add_field(archive *a, const char *name, const char *value)
-{
-    buf_text(&a->head, name);
-    buf_text(&a->head, ": ");
-    buf_text(&a->head, value);
-    buf_text(&a->head, "\r\n");
 }
 
 void warc_begin(void *warc, growing *g, const char *path)
@@ -182,7 +186,7 @@ static void begin_revisit(archive *a, const char *id, const job *j)
         add_field(a, "WARC-Refers-To-Date", date);
 }
 
-uint64_t warc_add(void *warc, growing *g, const job *j)
+uint64_t warc_add(void *warc, growing *g, const job *j, char digest[SHA1_TEXT])
 {
     archive *a = warc;
     const fetch *f = &j->f;
@@ -199,6 +203,11 @@ uint64_t warc_add(void *warc, growing *g, const job *j)
         add_field(a, "WARC-IP-Address", f->address);
     if (f->truncated || f->dropped)
         add_field(a, "WARC-Truncated", "length");
+    digest[0] = 0; /* a revisit has no payload */
+    if (f->status != 304) {
+        sha1_text(f->body.p, f->body.len, digest);
+        add_field(a, "WARC-Payload-Digest", digest);
+    }
     copy_head(a, f);
     buf_add(&a->block, f->body.p, f->body.len);
     put_record(a, g);

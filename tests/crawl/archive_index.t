@@ -2,44 +2,15 @@
 # archive_index.t - the index of an archive leads to each page, over rotated files and kill -9.
 . "$(dirname "$0")/lib.sh"
 RANDOM=3
-# A reader of its own: each line of the index leads to a gzip member that is a response for
-# its URL; each file begins with a warcinfo that names it; all files are whole.
-cat >"$dir/check.pl" <<'END'
-use strict; use JSON::PP; use IO::Uncompress::Gunzip qw(gunzip $GunzipError);
-my ($index) = @ARGV; my ($dir) = $index =~ m{(.*)/}; my (%n, %seen, %files);
-open my $i, '<', $index or die;
-while (<$i>) {
-    my ($key, $time, $json) = /^(\S+) (\d{14}) (\{.*\})$/ or ($n{bad_line}++, next);
-    my $j = decode_json($json); $files{$j->{filename}}++;
-    open my $f, '<', "$dir/$j->{filename}" or ($n{no_file}++, next);
-    seek $f, $j->{offset}, 0; read($f, my $z, $j->{length}) == $j->{length} or ($n{short}++, next);
-    my $out; gunzip \$z => \$out or ($n{bad_member}++, next);
-    my ($head, $body) = split /\r\n\r\n/, $out, 2;
-    $head =~ /^WARC\/1\.1\r\n/ && $head =~ /^WARC-Type: response/m && $head =~ /^WARC-Target-URI: \Q$j->{url}\E\r?$/m or $n{wrong}++;
-    $body =~ /^HTTP\/1\.1 $j->{status} / or $n{status}++;
-    $key =~ /^127\.0\.0\.\d+:\d+\)\// or $n{key}++;
-    $n{$seen{$j->{url}}++ ? 'twice' : 'pages'}++;
-}
-for my $name (sort keys %files) {
-    my $z = IO::Uncompress::Gunzip->new("$dir/$name", MultiStream => 1); local $/; my $all = <$z>;
-    $all =~ /^WARC\/1\.1\r\nWARC-Type: warcinfo.*?\r\nWARC-Filename: \Q$name\E\r\n/s or $n{no_info}++;
-    my $pos = 0; while ($pos < length $all) {
-        substr($all, $pos) =~ /^(WARC\/1\.1\r\n.*?\r\n\r\n)/s or ($n{torn}++, last); my $h = $1;
-        my ($len) = $h =~ /^Content-Length: (\d+)/m; $n{responses}++ if $h =~ /^WARC-Type: response/m;
-        $pos += length($h) + $len; substr($all, $pos, 4) eq "\r\n\r\n" or ($n{torn}++, last); $pos += 4 }
-}
-print join ' ', map("$_=$n{$_}", sort keys %n), "\n";
-print STDERR scalar keys %files, "\n";
-END
 fast="--allow-private --delay 0 --quiet"
 start_site --pages 400
 mkdir "$dir/w"
 $crawl $fast --out "$dir/pages" --warc "$dir/w/a.warc.gz" "http://127.0.0.1:$port/p/0.html"
-same "one file: each page is where the index says" "pages=400 responses=400 " "$(perl "$dir/check.pl" "$dir/w/a.cdxj" 2>"$dir/files")"
+same "one file: each page is where the index says" "pages=400 responses=400 " "$(perl tests/crawl/check_index.pl "$dir/w/a.cdxj" 2>"$dir/files")"
 same "in one file" 1 "$(cat "$dir/files")"
 rm "$dir/w"/*
 $crawl $fast --out "$dir/pages" --warc "$dir/w/a.warc.gz" --warc-size 50K "http://127.0.0.1:$port/p/0.html"
-same "--warc-size: each page is where the index says" "pages=400 responses=400 " "$(perl "$dir/check.pl" "$dir/w/a.cdxj" 2>"$dir/files")"
+same "--warc-size: each page is where the index says" "pages=400 responses=400 " "$(perl tests/crawl/check_index.pl "$dir/w/a.cdxj" 2>"$dir/files")"
 [ "$(cat "$dir/files")" -gt 4 ]
 held "in several files ($(cat "$dir/files"))" $?
 big=$(find "$dir/w" -name '*.gz' -size +60k | wc -l)
@@ -60,7 +31,7 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 wait $!
 same "killed eight times: every page once, and all files whole" "pages=1500 responses=1500 " \
-    "$(perl "$dir/check.pl" "$dir/w/a.cdxj" 2>"$dir/files")"
+    "$(perl tests/crawl/check_index.pl "$dir/w/a.cdxj" 2>"$dir/files")"
 same "no file that the index does not know" "$(cat "$dir/files")" "$(find "$dir/w" -name 'a*.warc.gz' | wc -l)"
 stop_site
 finish

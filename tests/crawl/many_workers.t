@@ -115,6 +115,11 @@ for moment in 1 2 3; do
     same "and each is listed" 1500 "$(cat "$dir/a" "$dir/b" | awk -F'\t' '$2 == 200' | wc -l)"
     same "so it is in the archives" "$(cat "$dir/a" "$dir/b" | wc -l)" \
         "$(cat "$dir/a.warc.gz" "$dir/b.warc.gz" | gzip -dc | grep -ac '^WARC-Type: response')"
+    for w in a b; do
+        k=$(wc -l <"$dir/$w")
+        same "each where its index says, whatever was withdrawn ($w)" "pages=$k responses=$k " \
+            "$(perl tests/crawl/check_index.pl "$dir/$w.cdxj" 2>"$dir/files")"
+    done
     same "and in the list of links" \
         "$("$crawl" --allow-private --delay 0 --any-host --per-host 9 --quiet --links "$dir/cl" \
             "http://127.0.0.1:$port/p/0.html" >/dev/null
