@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <idn2.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,19 +35,6 @@ static int to_ascii(const char *text, size_t len, char *out, size_t room)
         memcpy(out, ascii, n);
     idn2_free(ascii);
     return rc;
-}
-
-/* Every connection is a descriptor; libcurl keeps as many for reuse, and the plain engine
- * four times as many. */
-static void raise_limit(unsigned connections)
-{
-    struct rlimit r;
-    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 6 * connections + 64) {
-        r.rlim_cur = 6 * connections + 64;
-        if (r.rlim_cur > r.rlim_max)
-            r.rlim_cur = r.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &r);
-    }
 }
 
 /* The folder of a crawl without --dir; removed even if the crawl fails. */
@@ -109,7 +95,7 @@ int main(int argc, char **argv)
     struct sigaction sa = {.sa_handler = on_signal};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
-    raise_limit(conf.connections);
+    fetch_raise_limit(&conf);
     if (conf.status)
         c.status = status_server_start(&conf);
 

@@ -3,9 +3,10 @@
 #include "page/page.h"
 
 #include <strings.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { BODY_KEPT = 1 << 20 };
+enum { BODY_KEPT = 1 << 20, KEPT_FOR_EACH = 4 };
 
 void fetch_clear(fetch *f)
 {
@@ -179,6 +180,27 @@ double fetch_wait(const fetch *f, double ours)
 bool fetch_wants_body(const fetch *f, const config *c)
 {
     return f->all_types || fetch_is_html(f->type) || c->warc || c->bodies;
+}
+
+unsigned fetch_keeps(const config *c)
+{
+    struct rlimit r;
+    rlim_t most = KEPT_FOR_EACH * (rlim_t)c->connections, room, used = c->connections + 64;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return c->connections;
+    room = r.rlim_cur / (c->threads ? c->threads : 1);
+    room = room > used ? (room - used) / 2 : 0;
+    return (unsigned)(room < most ? room : most);
+}
+
+void fetch_raise_limit(const config *c)
+{
+    struct rlimit r;
+    rlim_t want = (2 * KEPT_FOR_EACH + 1) * (rlim_t)c->connections + 64 * (rlim_t)c->threads;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= want)
+        return;
+    r.rlim_cur = want < r.rlim_max ? want : r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
 }
 
 enum { SPARE = 8 };

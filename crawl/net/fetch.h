@@ -90,6 +90,12 @@ bool fetch_wants_body(const fetch *f, const config *c);
 /* Keeps N unpacked bytes of the body of the fetch F; false when no more are wanted. */
 bool fetch_keep_body(void *f, const void *p, size_t n);
 
+/* A new connection costs as much as a page, so an engine keeps far more of them than are in
+ * use at once: four times as many, or what the limit of descriptors allows, which
+ * fetch_raise_limit raises as far as it may. */
+unsigned fetch_keeps(const config *c);
+void fetch_raise_limit(const config *c);
+
 /* Gives the buffer of the body back: the next page of this thread uses it while it is
  * still in the cache. */
 void fetch_drop_body(fetch *f);

@@ -480,6 +480,7 @@ engine *engine_curl(const config *c, int loop)
     curl_multi_setopt(e->multi, CURLMOPT_SOCKETDATA, e);
     curl_multi_setopt(e->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(e->multi, CURLMOPT_TIMERDATA, e);
-    curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, (long)c->connections + 16);
+    curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS,
+                      (long)c->connections + (long)fetch_keeps(c));
     return &e->base;
 }

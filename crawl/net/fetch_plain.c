@@ -12,7 +12,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -420,17 +419,6 @@ static void plain_free(engine *base)
     free(e);
 }
 
-/* A new connection costs as much as a page, so far more are kept than are in use at once:
- * as many as descriptors allow, beside those in use and libcurl's. */
-static unsigned connections_to_keep(const config *c)
-{
-    struct rlimit r;
-    rlim_t used = 2 * (rlim_t)c->connections + 64, most = 4 * (rlim_t)c->connections;
-    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < used + most)
-        most = r.rlim_cur > used ? r.rlim_cur - used : 0;
-    return (unsigned)most;
-}
-
 engine *engine_plain(const config *c, int loop)
 {
     plain_engine *e = kit_alloc(sizeof *e);
@@ -438,7 +426,7 @@ engine *engine_plain(const config *c, int loop)
         (engine){plain_start, plain_cancel, plain_timeout, plain_tick,
                  plain_save, plain_free};
     e->conf = c;
-    e->kept_most = connections_to_keep(c);
+    e->kept_most = fetch_keeps(c);
     e->loop = loop;
     e->names = resolver_new(c, loop);
     e->scratch = kit_alloc(SCRATCH);

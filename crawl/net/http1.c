@@ -40,6 +40,7 @@ bool http1_unpacked(const http1 *a)
     return a->f->dropped || unpack_complete(&a->packed);
 }
 
+enum { HEAD_STEP = 512 };
 enum { GO_ON = UNPACK_MORE, ENOUGH = UNPACK_ENOUGH, BAD = UNPACK_BAD };
 
 static int add_body(http1 *a, const uint8_t *p, size_t n)
@@ -227,9 +228,15 @@ int http1_parse(http1 *a, const uint8_t *p, size_t n)
 {
     fetch *f = a->f;
     while (!a->in_body) {
-        size_t before = f->head.len;
-        buf_add(&f->head, p, n);
+        /* In steps, so that hardly anything of the body is copied with the head. */
+        size_t before = f->head.len, step = n < HEAD_STEP ? n : HEAD_STEP;
+        buf_add(&f->head, p, step);
         size_t end = head_end(&f->head, before);
+        if (!end && step < n && f->head.len <= FETCH_HEAD_MOST) {
+            p += step;
+            n -= step;
+            continue;
+        }
         if (!end) {
             if (f->head.len > 16 && memcmp(f->head.p, "HTTP/1.", 7))
                 return broken(a, "not HTTP");
