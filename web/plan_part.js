@@ -70,6 +70,7 @@ export function startPlan(seen) {
   }
 
   function drawPlots() {
+    byId("plan").dataset.settled = "yes";
     if (!plan.shown) return;
     const r = plan.shown, m = memoryCurves(seen, plan), n = keyCurves(seen, plan);
     const hint = "Point at the plot, or use the arrow keys, to read every kind; click or Enter takes that point.";
@@ -95,6 +96,7 @@ export function startPlan(seen) {
       if (plan.shown) {
         byId("lines").innerHTML = linesHtml(copyLines(plan));
         clearTimeout(waiting);
+        byId("plan").dataset.settled = "no";
         waiting = setTimeout(drawPlots, 80);
       }
       keepLink("plan", state());

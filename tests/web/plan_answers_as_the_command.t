@@ -80,14 +80,14 @@
 
     // The plots.
     await put(page, { keys: "1 million", error: "1%" });
-    await page.waitForTimeout(200);
+    await page.waitForSelector("#plan[data-settled=yes]");
     same(await page.$$eval(".plots svg .chosen", (c) => c.length), 2, "both plots mark the chosen point");
     await page.check('#kinds input[value="set"]');
-    await page.waitForTimeout(200);
+    await page.waitForSelector("#plan[data-settled=yes]");
     const set = await page.$$eval(".plots svg .chosen", (c) => c.map((x) => Number(x.getAttribute("cy"))));
     ok(set.length === 2 && set.every((y) => y > 60 && y < 280), "also a point far out, of a set with 73 bits a key", set);
     await page.click("button[type=reset]");
-    await page.waitForTimeout(200);
+    await page.waitForSelector("#plan[data-settled=yes]");
     const dashes = await page.$$eval("#plot-memory .line:not(.least)", (l) => [...new Set(l.map((x) => x.getAttribute("stroke-dasharray")))].length);
     ok(dashes >= 5, "lines differ without colour, by their dashes", dashes);
     await page.focus("#memory-box");
@@ -101,6 +101,7 @@
     ok(Math.abs(Number(told) * want - 1) < 0.01, "what it reads is what the command computes", [told, 1 / want]);
     await page.keyboard.press("Enter");
     same(await page.inputValue("#bits"), String(bits), "Enter takes that point");
+    await page.waitForSelector("#plan[data-settled=yes]");
     await page.hover("#keys-box", { position: { x: 300, y: 150 } });
     ok(/keys.*classic/.test(await page.textContent("#keys-read")), "the pointer reads the other one");
     await page.click("button[type=reset]");
