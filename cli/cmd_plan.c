@@ -294,6 +294,22 @@ static void print_row(const plan *pl, const seen_size *s)
            s->kind == pl->choice ? " <- chosen" : "");
 }
 
+/* What a run takes that does not know the number: kit/growing.h. */
+static void print_growing(const plan *pl)
+{
+    const sizing *z = &pl->given;
+    if (pl->choice != SEEN_BLOCKED || !z->keys || !(z->error > 0) || pl->want.removes)
+        return;
+    seen_spec spec = {.keys = z->keys + z->keys / 4, .error = z->error};
+    seen_size most;
+    char a[24], b[24];
+    if (seen_choose(&spec, &most) == 0)
+        printf("If the number is not known, uniq and count need no -n: at most %s, and %s "
+               "in TMPDIR.\n",
+               kit_show_bytes((double)most.bytes, a),
+               kit_show_bytes(8 * (double)z->keys, b));
+}
+
 /* What a static filter would save, if that is worth a word. */
 static void print_static(const plan *pl)
 {
@@ -329,6 +345,7 @@ static void print_table(const plan *pl)
            m.keys, "");
     printf("\n%s%s: %s.\n", pl->choice ? "seen would choose " : "nothing",
            pl->choice ? seen_kind_name(pl->choice) : "", pl->why);
+    print_growing(pl);
     print_static(pl);
     if (pl->timed)
         printf("ns: a lookup in batches, measured here with %s keys.\n",

@@ -32,6 +32,11 @@ same "plan: blocked, if keys come one by one" blocked "$(choice -n 10M -e 0.01)"
 same "plan: cuckoo, if they are removed" cuckoo "$(choice -n 10M -e 0.01 -r)"
 same "plan: ribbon, if all are known" ribbon "$(choice -n 10M -e 0.01 --static)"
 same "plan: ribbon, for two billion in 500 MB" ribbon "$(choice -n 2G -m 500MB --static)"
+memory=$(perl -e 'print "$_\n" for 1 .. 300000' | seen uniq -e 0.01 --json 2>&1 >/dev/null |
+    sed -n 's/.*"memory": \([0-9]*\).*/\1/p')
+most=$(seen plan --no-time -n 300000 -e 0.01 | sed -n 's/.*no -n: at most \([0-9]*\) kB.*/\1/p')
+ok "plan: what uniq takes at most without -n, beside its buffers of 66 kB" \
+    test "$memory" -le $((${most:-0} * 1000 + 66000 + 500))
 same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
 ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would choose" &&
     seen plan -n 200k --json | grep -c "\"ns\": [0-9]" | grep -qx 6'
