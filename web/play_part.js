@@ -72,11 +72,11 @@ export function startPlay(seen) {
         const had = filter.has(word), next = seen.build([...words, word], { error: made().error, seed: SEED });
         filter.free();
         filter = next;
-        words.push(word);
+        if (!words.includes(word)) words.push(word);
         return !had;
       }
       const isNew = filter.add(word);
-      if (isNew || kind === "cuckoo") words.push(word);
+      if (kind === "cuckoo" || !words.includes(word)) words.push(word);
       return isNew;
     });
   }
@@ -127,13 +127,14 @@ export function startPlay(seen) {
   const wordNow = () => byId("word").value;
 
   function addOne() {
-    const w = wordNow(), isNew = put(w);
+    const w = wordNow(), knew = words.includes(w), isNew = put(w);
     if (isNew === null) return;
     shown = w;
     say(isStatic() ? `The ribbon was built again with “${w}”: it reads ${reads(w)}, and their parities spell its fingerprint.`
       : isNew ? `“${w}” is certainly new. It reads ${reads(w)}.`
         : kind === "cuckoo" ? `“${w}” was probably there; a cuckoo filter keeps one more copy of its fingerprint.`
-          : `“${w}” was probably there before: nothing changed.`);
+          : knew ? `“${w}” was probably there before: nothing changed.`
+            : `The filter takes “${w}” for an old key, a false positive: all that it reads is set already, and nothing changed.`);
     show();
   }
   function askOne() {
@@ -185,9 +186,11 @@ export function startPlay(seen) {
 
   const stop = () => { clearTimeout(timer); timer = 0; byId("fill").textContent = "Fill it"; };
   let next = 0;
+  const given = new Set(); // words that the page chose
   function addNext() {
     while (words.includes(nameOf(next))) next++;
     const w = nameOf(next++), isNew = put(w);
+    given.add(w);
     if (isNew !== null) shown = w;
     return isNew !== null;
   }
@@ -213,8 +216,12 @@ export function startPlay(seen) {
 
   // ---- wiring ----------------------------------------------------------------------------
 
-  const state = () => ({ kind, keys: byId("play-keys").value, error: byId("play-error").value, fixed: !byId("play-grow").checked,
-    words: words.length && words.length <= 60 ? words.join("\n") : " " });
+  // A link holds up to 60 words; of more, those that the reader typed, and how many there were.
+  const state = () => {
+    const few = words.length <= 60 ? words : words.filter((w) => !given.has(w)).slice(0, 60);
+    return { kind, keys: byId("play-keys").value, error: byId("play-error").value, fixed: !byId("play-grow").checked,
+      words: few.join("\n") || " ", fill: words.length > 60 ? words.length : "" };
+  };
   const keepState = () => { if (document.documentElement.dataset.part === "play") keepLink("play", state()); };
   byId("play-form").addEventListener("change", () => {
     kind = document.querySelector("[name=play-kind]:checked").value;
@@ -255,6 +262,8 @@ export function startPlay(seen) {
       byId("play-grow").checked = v.fixed !== "1";
       document.querySelector(`[name=play-kind][value=${kind}]`).checked = true;
       makeNew(v.words === undefined ? FIRST : v.words.split("\n").filter((w) => w.trim()).slice(0, 200));
+      next = 0;
+      while (filter && words.length < Math.min(1000, Number(v.fill) || 0) && addNext());
       if (filter && words.length) {
         byId("word").value = shown = words[0];
         show();

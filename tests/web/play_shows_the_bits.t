@@ -52,6 +52,12 @@
         ok(/was never added, and the filter says yes/.test(await said(page)), "it finds a false positive", await said(page));
         const w = await page.inputValue("#word");
         ok(!(await page.$$eval("#words button", (b) => b.map((x) => x.dataset.word))).includes(w), "which is not among the words");
+        if (kind === "classic") {
+          await word(page, w, "#word-form button[type=submit]");
+          ok(/a false positive/.test(await said(page)), "added, it is taken for an old key, and the page says so", await said(page));
+          await page.click("#ask");
+          ok(/^Yes: /.test(await said(page)), "and now it counts as added");
+        }
       }
       await shot(page, `play-${kind}`);
       if (kind !== "ribbon" && kind !== "set") {
@@ -72,6 +78,9 @@
     const share = async (name) => 1 / Number(/1 in ([\d.,]+)/.exec(await fact(page, name))[1].replace(/,/g, ""));
     const theory = await share("Error by theory"), measured = await share("Error measured");
     ok(Math.abs(measured - theory) < 6 * Math.sqrt(theory * (1 - theory) / 4096), "a full filter errs as theory says, within six sigma", [measured, theory]);
+
+    const full = await open(new URL(page.url()).hash);
+    same(await fact(full, "Bits set"), await fact(page, "Bits set"), "the link of a full filter opens the same one");
 
     // A filter that may not grow says so.
     const fixed = await open("#play?words=%20&kind=blocked&keys=20&fixed=1");
