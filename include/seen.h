@@ -61,9 +61,9 @@ extern "C" {
 #endif
 
 #define SEEN_VERSION_MAJOR 0
-#define SEEN_VERSION_MINOR 1
+#define SEEN_VERSION_MINOR 2
 #define SEEN_VERSION_PATCH 0
-#define SEEN_VERSION "0.1.0"
+#define SEEN_VERSION "0.2.0"
 #define SEEN_VERSION_NUMBER                                                            \
     (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
 

@@ -2,6 +2,7 @@
 #
 #   make amalgamation     dist/seen.c and dist/seen.h: the library in two files (DIST=FOLDER)
 #   make static           dist/seen: the command in one file that needs no library (musl-gcc)
+#   make abi              pack/abi/libseen-VERSION.abi, the binary interface of a release
 
 # ---- find_package(seen) ---------------------------------------------------------
 CMAKE_FILES = $(BUILD)/seen-config.cmake $(BUILD)/seen-config-version.cmake
@@ -59,3 +60,12 @@ ifdef MUSL
 $(BUILD)/seen: $(BUILD)/obj/pack/checked_calls.o
 CLI_LIBS += $(BUILD)/obj/pack/checked_calls.o
 endif
+
+# ---- the binary interface of a release ---------------------------------------------
+# Written once for a release and committed; tests/pack/abi_only_grows.t compares with the
+# newest one.
+.PHONY: abi
+abi: $(LIBSEEN_SO)
+	abidw --exported-interfaces-only --headers-dir include --drop-private-types --drop-undefined-syms --no-corpus-path \
+	    --no-comp-dir-path --no-show-locs --no-parameter-names $< >$(BUILD)/libseen-$(VERSION).abi
+	mv $(BUILD)/libseen-$(VERSION).abi pack/abi/

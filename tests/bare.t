@@ -8,53 +8,16 @@
 suite=${SUITE:-bookworm}
 TMPDIR=/var/tmp # on a disk, where programs may run
 . "$(dirname "$0")/tap.sh"
-[ "$(id -u)" = 0 ] || skip_all "making a bare Debian needs root"
-for tool in mmdebstrap unshare ip apt-get; do
-    command -v $tool >/dev/null || skip_all "no $tool here"
-done
-unshare --mount --pid --net --fork true 2>/dev/null || skip_all "no namespaces can be made here"
-# The source that this machine itself has its packages from. (The dollars are apt's.)
-# shellcheck disable=SC2016,SC1091
-source=$(. /etc/os-release && apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 2>/dev/null | awk -v s="$VERSION_CODENAME" '$2 == s && $3 == "main" { print $1; exit }')
-[ -n "$source" ] || skip_all "this machine has no package source of Debian"
-
 root=$work/root
-apt-config dump | grep '^Acquire' >apt
-mmdebstrap --quiet --variant=minbase --aptopt="$PWD/apt" "$suite" "$root" "deb $source $suite main" \
-    >log 2>&1 || skip_all "no packages of $suite can be had: $(tail -n 1 log)"
-
-# The machine's way to its packages; no questions, nothing beyond what is named, no
-# servers started. Whoever is told to say sudo has one.
-cp apt "$root/etc/apt/apt.conf.d/99acquire"
-cat >"$root/etc/apt/apt.conf.d/99quiet" <<'END'
-APT::Get::Assume-Yes "true"; APT::Install-Recommends "false"; APT::Install-Suggests "false";
-Dpkg::Use-Pty "false"; quiet "2";
-END
-printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\n' \
-    >"$root/etc/dpkg/dpkg.cfg.d/quick"
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-printf '#!/bin/sh\nexec "$@"\n' >"$root/usr/local/bin/sudo"
-chmod +x "$root/usr/sbin/policy-rc.d" "$root/usr/local/bin/sudo"
-cp /etc/resolv.conf "$root/etc/" 2>/dev/null
+"$top/pack/bare" make "$root" "$suite" 2>log || skip_all "$(tail -n 1 log)"
 mkdir "$root/seen"
 cd "$top" || exit 1
 if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; else
     find . -path ./build -prune -o -path ./.git -prune -o -type f -print0; fi |
     tar -c --null -T - | tar -x -C "$root/seen"
 
-# inside online|alone COMMAND: in the clone, in namespaces of its own. Nothing stays mounted
-# or running, and alone no port is taken.
-inside() {
-    local net=
-    [ "$1" = online ] || net=--net
-    unshare --mount --pid --fork --kill-child $net sh -c '
-        mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" || exit 1
-        [ -z "$2" ] || ip link set lo up || exit 1
-        exec chroot "$1" env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninteractive \
-            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /seen && $3"' \
-        - "$root" "$net" "$2"
-}
+# inside online|alone COMMAND: in the clone, in namespaces of its own.
+inside() { "$top/pack/bare" enter "$root" "$1" "cd /seen && $2"; }
 online() { ok "$1" inside online "$2"; }
 alone() { ok "$1" inside alone "$2"; }
 packages() { inside online "dpkg-query -W -f '\${Package}\n'" | sort; }
@@ -84,7 +47,8 @@ skipped >"$work/none"
 ok "without optional packages, make has one line for each part and nothing else to say" \
     awk '!/^make: .+ skipped: not installed: [a-z0-9 .+-]+$/ || seen[$0]++ { print; bad = 1 }
          END { exit bad || NR < 5 }' "$work/none"
-alone "make install" "make -s install && seen --version"
+. "$top/tests/pack/ways.sh"
+alone "from source, as the README has it" "$(way 'everything from source') && seen --version"
 # What make must say with the packages that are there now: the same without their names.
 expected() {
     packages | awk 'NR == FNR { here[$1] = 1; next }

@@ -67,6 +67,8 @@ done
 for h in "$p"/include/*.h; do
     ok "${h##*/} compiles alone, in strict C11 and C++11" eval \
         "echo '#include <${h##*/}>' >$t/h.c && gcc -std=c11 $strict -fsyntax-only -I$p/include $t/h.c && g++ -std=c++11 $strict -fsyntax-only -x c++ -I$p/include $t/h.c"
+    ! command -v clang >/dev/null || ok "${h##*/}: and with clang" eval \
+        "clang -std=c11 $strict -fsyntax-only -I$p/include $t/h.c && clang -std=c++11 $strict -fsyntax-only -x c++ -nostdinc++ -I$p/include $t/h.c"
 done
 if [ -x "$p/bin/seen" ]; then
     ok "the installed command runs" eval "LD_LIBRARY_PATH= $p/bin/seen --version"

@@ -3,6 +3,8 @@
 NGINX_SRC ?= /usr/share/nginx/src
 ifneq ($(SAN)$(TSAN),)
 else ifneq ($(wildcard $(NGINX_SRC)/configure),)
+NGINX_CFLAGS ?= -O2 -g
+NGINX_LDFLAGS ?=
 NGINX_OBJS = $(BUILD)/nginx/objs
 NGINX_MODULE = $(BUILD)/nginx/ngx_http_seen_module.so
 ALL += $(NGINX_MODULE)
@@ -11,14 +13,14 @@ BENCHES += $(BUILD)/tests/nginx/make_filter
 tests-built: $(BUILD)/tests/nginx/make_filter
 
 # The module fits one build of nginx only. A newer package may bring older dates.
-CONFIG_nginx := $(NGINX_SRC) $(shell cat $(NGINX_SRC)/conf_flags $(NGINX_SRC)/src/core/nginx.h | cksum)
+CONFIG_nginx := $(NGINX_SRC) $(NGINX_CFLAGS) $(NGINX_LDFLAGS) $(shell cat $(NGINX_SRC)/conf_flags $(NGINX_SRC)/src/core/nginx.h | cksum)
 
 # nginx's configure writes where it stands: it gets a folder of links.
 $(NGINX_OBJS)/Makefile: plugins/nginx/config plugins/nginx/build.mk $(BUILD)/config/nginx
 	@mkdir -p $(BUILD)/nginx
 	@for f in auto src configure; do ln -sfn $(NGINX_SRC)/$$f $(BUILD)/nginx/$$f; done
 	@cd $(BUILD)/nginx && SEEN_ROOT=$(CURDIR) SEEN_LIB=$(abspath $(LIBSEEN)) bash -c \
-	    '. $(NGINX_SRC)/conf_flags && ./configure "$${NGX_CONF_FLAGS[@]}" --with-cc-opt="-O2 -g -fPIC -std=gnu11 -fvisibility=default" --with-ld-opt="-Wl,--exclude-libs,ALL" --add-dynamic-module=$(CURDIR)/plugins/nginx' \
+	    '. $(NGINX_SRC)/conf_flags && ./configure "$${NGX_CONF_FLAGS[@]}" --with-cc-opt="$(NGINX_CFLAGS) -fPIC -std=gnu11 -fvisibility=default" --with-ld-opt="$(NGINX_LDFLAGS) -Wl,--exclude-libs,ALL" --add-dynamic-module=$(CURDIR)/plugins/nginx' \
 	    > configure.log 2>&1 || { tail -5 configure.log >&2; exit 1; }
 
 $(NGINX_MODULE): $(NGINX_OBJS)/Makefile $(wildcard plugins/nginx/*.c plugins/nginx/*.h) $(LIBSEEN)

@@ -46,4 +46,8 @@ ok "daily visitors: three days, each within a thousandth" sh -c 'paste -d " " wa
     awk "{ d = \$2 - \$4; if (\$1 != \$3 || d * d > 144 + (\$2 / 1000) ^ 2) bad = 1 } END { exit bad || NR != 3 }"'
 gzip -c access.log >access.log.gz
 same "daily visitors: of a packed log too" 3 "$("$e/daily_visitors.sh" access.log.gz | wc -l)"
+
+ok "first_visit: compiles" gcc -I"$top/include" "$e/first_visit.c" "$build/libseen.a" -lm -lpthread -o first_visit
+same "first_visit: each line once" "a b " "$(printf 'a\nb\na\n' | ./first_visit f.seen | tr '\n' ' ')"
+same "first_visit: and not again in the next run" c "$(printf 'a\nc\n' | ./first_visit f.seen)"
 finish
