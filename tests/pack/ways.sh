@@ -1,5 +1,5 @@
 # ways.sh - what the README says about how to install, for the tests that do it.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 # The command of the README's row that begins with these words.
 way() { sed -n "s/^| $1.* | \`\(.*\)\` |\$/\1/p" "$top/README.md"; }
 # The tracked files, in the folder $1.
