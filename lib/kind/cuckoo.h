@@ -73,9 +73,8 @@ SN_CUCKOO_INLINE sn_place sn_place_of(const sn_family *f, uint64_t h)
     return (sn_place){v, b, sn_other_bucket(f, v, b)};
 }
 
-/* Asks for bucket B. A second line is asked for only where there is one: a line asked
- * for twice takes the place of another in the queue to memory. Always inlined: gcc takes
- * a function that only prefetches for one without effect. */
+/* Asks for bucket B, and for a second line only where it lies in two. Always inlined:
+ * gcc takes a function that only prefetches for one without effect. */
 SN_CUCKOO_INLINE void sn_fetch_bucket(const sn_family *f, uint64_t b)
 {
     uint64_t bit = b * 4 * f->slots.k;

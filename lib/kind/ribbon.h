@@ -133,21 +133,31 @@ static inline bool sn_ribbon_bumps(const uint8_t *meta, uint64_t pos)
 sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *entry,
                                const sn_ribbon_key *k, unsigned r);
 
+/* The spot of the key with m = remix(h), G = remix(m) and C = remix(g). */
 static inline __attribute__((always_inline)) sn_ribbon_spot
-sn_ribbon_spot_of(const sn_layer *l, unsigned bits, uint64_t h)
+sn_ribbon_spot_mixed(const sn_layer *l, unsigned bits, uint64_t m, uint64_t g,
+                     uint64_t c)
 {
     unsigned r = l->shape.k;
     const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
-    uint64_t m = sn_remix(h);
     const uint8_t *e = table + sn_ribbon_shard(m, bits) * SN_RIBBON_ENTRY;
     uint64_t salt = sn_le64(e + 48);
-    sn_ribbon_key k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), bits, salt);
+    sn_ribbon_key k = {m << bits, g >> 31, c | 1};
+    if (__builtin_expect(salt != 0, 0))
+        k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), bits, salt);
     uint64_t size = sn_le64(e + 16), segments = (uint32_t)size;
     uint64_t pos = sn_mulhi(k.place, segments << 6);
     if (__builtin_expect(
             !segments || sn_ribbon_bumps(l->body + 8 * sn_le64(e + 8), pos), 0))
         return sn_ribbon_later(l->body, e, &k, r);
     return sn_ribbon_look(&k, l->body + 8 * sn_le64(e), pos, size >> 32, r);
+}
+
+static inline __attribute__((always_inline)) sn_ribbon_spot
+sn_ribbon_spot_of(const sn_layer *l, unsigned bits, uint64_t h)
+{
+    uint64_t m = sn_remix(h), g = sn_remix(m);
+    return sn_ribbon_spot_mixed(l, bits, m, g, sn_remix(g));
 }
 
 /* Asks for the lines of a spot. */

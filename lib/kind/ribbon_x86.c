@@ -66,12 +66,69 @@ T512 INLINE bool match_few512(const sn_ribbon_spot *s)
     return right(s, value_rest(s, 0));
 }
 
+T512 INLINE __m512i remix512(__m512i x)
+{
+    const __m512i times = _mm512_set1_epi64((long long)0x9e3779b97f4a7c15u);
+    const __m512i plus = _mm512_set1_epi64((long long)0xd1b54a32d192ed03u);
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
+    x = _mm512_add_epi64(_mm512_mullo_epi64(x, times), plus);
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 29));
+}
+
+/* Finds and fetches the spots of eight keys. */
+T512 INLINE void eight_spots512(const sn_layer *l, unsigned bits, const uint64_t *h,
+                                sn_ribbon_spot *to)
+{
+    uint64_t m[8], g[8], c[8];
+    __m512i x = remix512(_mm512_loadu_si512(h));
+    _mm512_storeu_si512(m, x);
+    x = remix512(x);
+    _mm512_storeu_si512(g, x);
+    _mm512_storeu_si512(c, remix512(x));
+    for (int j = 0; j < 8; j++) {
+        to[j] = sn_ribbon_spot_mixed(l, bits, m[j], g[j], c[j]);
+        if (to[j].at)
+            sn_ribbon_fetch(to + j);
+    }
+}
+
+/* SN_RIBBON_ASK, with the hashes of eight keys mixed at once, for the whole eights of
+ * N; returns how many keys that are. A macro for the same reason. */
+#define ASK512(l, h, n, found, MATCH)                                                  \
+    ({                                                                                 \
+        sn_ribbon_spot eights_[SN_RIBBON_AHEAD];                                       \
+        unsigned shard_bits_ = sn_ribbon_bits(&(l)->shape);                            \
+        size_t whole_ = (n) & ~(size_t)7, ask_ = 0;                                    \
+        for (; ask_ < whole_ && ask_ < SN_RIBBON_AHEAD; ask_ += 8)                     \
+            eight_spots512(l, shard_bits_, (h) + ask_, eights_ + ask_);                \
+        for (ask_ = 0; ask_ < whole_; ask_ += 8) {                                     \
+            sn_ribbon_spot *s_ = eights_ + ask_ % SN_RIBBON_AHEAD;                     \
+            for (int j_ = 0; j_ < 8; j_++)                                             \
+                (found)[ask_ + j_] = s_[j_].at && MATCH(s_ + j_);                      \
+            if (ask_ + SN_RIBBON_AHEAD < whole_)                                       \
+                eight_spots512(l, shard_bits_, (h) + ask_ + SN_RIBBON_AHEAD, s_);      \
+        }                                                                              \
+        whole_;                                                                        \
+    })
+
+/* A filter of whole bits has no wide segments: where R is also a small constant, little
+ * is left to compute. */
+T512 INLINE bool match_two512(const sn_ribbon_spot *s)
+{
+    uint64_t x = (sn_le64(s->at) & s->lo) ^ (sn_le64(s->at + 16) & s->hi);
+    uint64_t y = (sn_le64(s->at + 8) & s->lo) ^ (sn_le64(s->at + 24) & s->hi);
+    uint64_t value = (uint64_t)__builtin_popcountll(x) ^ s->print;
+    uint64_t next = (uint64_t)__builtin_popcountll(y) ^ s->print >> 1;
+    return !((value | next) & 1);
+}
+
 T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    if (l->shape.k < 4)
-        SN_RIBBON_ASK(l, h, n, found, match_few512);
-    else
-        SN_RIBBON_ASK(l, h, n, found, match512);
+    size_t done = l->shape.k == 2 && !l->shape.own[SN_RIBBON_SHARE]
+                      ? ASK512(l, h, n, found, match_two512)
+                  : l->shape.k < 4 ? ASK512(l, h, n, found, match_few512)
+                                   : ASK512(l, h, n, found, match512);
+    SN_RIBBON_ASK(l, h + done, n - done, found + done, match512);
 }
 
 T512 static bool one512(const sn_layer *l, uint64_t h)

@@ -38,6 +38,13 @@ most=$(seen plan --no-time -n 300000 -e 0.01 | sed -n 's/.*no -n: at most \([0-9
 ok "plan: what uniq takes at most without -n, beside its buffers of 66 kB" \
     test "$memory" -le $((${most:-0} * 1000 + 66000 + 500))
 same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
+same "plan: classic, for a very small error: it can be merged" classic "$(choice -n 10M -e 1e-6)"
+ok "and says what is smaller and faster if it is not" sh -c '
+    seen plan --no-time -n 10M -e 1e-6 | grep -q "never merged, --kind cuckoo takes 19% less"'
+ok "nothing is said where cuckoo is not smaller" sh -c '
+    ! seen plan --no-time -n 10M -e 0.01 | grep -q "never merged"'
+ok "and a cuckoo filter of that error is made, 23.4 bits a key when it holds what it was made for" \
+    sh -c 'seen plan --no-time -n 10M -e 1e-6 | grep -q "^cuckoo .* 23.4[0-9]* *22 "'
 ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would choose" &&
     seen plan -n 200k --json | grep -c "\"ns\": [0-9]" | grep -qx 6'
 
