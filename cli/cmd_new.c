@@ -180,8 +180,9 @@ static int new_main(const kit_command *self, int argc, char **argv)
     job j = {0};
     parse(&j, self, argc, argv);
     if (remote_is_url(j.name)) {
+        kit_secret given = {.low = j.spec.seed};
         remote_make(j.name, j.size.keys, j.size.error,
-                    j.spec.seed ? j.spec.seed : kit_new_seed(), j.force);
+                    j.spec.seed ? given : kit_new_secret(), j.force);
         return 0;
     }
     named_target t = named_claim(j.name, j.force);

@@ -134,7 +134,7 @@ const char *format_parse(const char *text, format_spec *out)
                  out->name);
         return why;
     }
-    char *copy = strdup(text[n] ? text + n + 1 : ""), *rest = copy, *word;
+    char *copy = kit_copy(text[n] ? text + n + 1 : ""), *rest = copy, *word;
     const char *bad = NULL;
     while (!bad && (word = strsep(&rest, ", "))) {
         char *value = strchr(word, '=');

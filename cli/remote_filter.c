@@ -129,12 +129,16 @@ int remote_open(const char *name, unsigned how, named_filter *s)
     return 0;
 }
 
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+void remote_make(const char *url, uint64_t keys, double error, kit_secret secret,
                  bool force)
 {
     seen_remote_spec ask = {.module = use_module};
-    seen_remote_spec want = {
-        .make = true, .module = use_module, .keys = keys, .error = error, .seed = seed};
+    seen_remote_spec want = {.make = true,
+                             .module = use_module,
+                             .keys = keys,
+                             .error = error,
+                             .seed = secret.low,
+                             .seed_high = secret.high};
     seen_remote *r;
     int rc = seen_remote_open(url, &ask, &r);
     if (rc == SEEN_OK) {
@@ -167,7 +171,7 @@ int remote_open(const char *name, unsigned how, named_filter *s)
     return SEEN_EFORMAT;
 }
 
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+void remote_make(const char *url, uint64_t keys, double error, kit_secret secret,
                  bool force)
 {
     missing();

@@ -4,6 +4,7 @@
 
 #include "named_filter.h"
 #include "options.h"
+#include "seed.h"
 
 enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
 
@@ -33,6 +34,6 @@ bool remote_is_url(const char *name);
 int remote_open(const char *name, unsigned how, named_filter *s);
 
 /* Makes a filter on the server, or reports why not and ends the program. */
-void remote_make(const char *url, uint64_t keys, double error, uint64_t seed,
+void remote_make(const char *url, uint64_t keys, double error, kit_secret secret,
                  bool force);
 #endif

@@ -186,7 +186,7 @@ kit_output *kit_output_open(const char *path)
         o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         if (o->fd < 0)
             goto bad;
-        o->path = strdup(path);
+        o->path = kit_copy(path);
         return o;
     }
     /* Write where a link points to, not over the link. */
@@ -236,7 +236,8 @@ bool kit_output_same(const char *a, const char *b)
     for (int i = 0; i < 2 && !there[0]; i++) {
         const char *slash = strrchr(name[i], '/');
         base[i] = slash ? slash + 1 : name[i];
-        char *folder = slash ? strndup(name[i], (size_t)(slash + 1 - name[i])) : NULL;
+        char *folder =
+            slash ? kit_copy_part(name[i], (size_t)(slash + 1 - name[i])) : NULL;
         bool known = stat(slash ? folder : ".", &st[i]) == 0;
         free(folder);
         if (!known)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *program = "seen";
@@ -64,6 +65,16 @@ void *kit_alloc(size_t size)
     if (!p)
         kit_die("out of memory (%zu bytes wanted)", size);
     return p;
+}
+
+char *kit_copy_part(const char *s, size_t len)
+{
+    return memcpy(kit_alloc(len + 1), s, len);
+}
+
+char *kit_copy(const char *s)
+{
+    return kit_copy_part(s, strlen(s));
 }
 
 void *kit_grow(void *p, size_t count, size_t size)

@@ -18,6 +18,9 @@ void kit_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn
 /* Zeroed memory, or an array of COUNT items with its old contents; if there is none,
  * reports it and ends the program. */
 void *kit_alloc(size_t size);
+/* A copy of S, or of its first LEN bytes, that ends with a NUL. */
+char *kit_copy(const char *s);
+char *kit_copy_part(const char *s, size_t len);
 void *kit_grow(void *p, size_t count, size_t size);
 
 /* Called before each message; kit/progress uses it to wipe its line. */

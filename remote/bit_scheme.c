@@ -6,18 +6,25 @@
 /* Larger strings are slow to create, save and move; 512 MB is the limit of Redis. */
 #define PIECE_BITS ((uint64_t)32 << 23)
 
+void scheme_seed(bit_scheme *s, bool keyed, uint64_t seed, uint64_t seed_high)
+{
+    uint32_t hash = keyed ? SEEN_HASH_KEYED : SEEN_HASH_XXH3;
+    seen_hasher_init(&s->first, hash, seed, seed_high);
+    seen_hasher_init(&s->second, hash, seed ^ 0x9e3779b97f4a7c15u, seed_high);
+}
+
 /* Our own scheme has two hashes: the first selects the piece and the step, the second
  * the start. The probes walk a circle of 2^64 places, scaled down to the bits of a
  * piece. */
 static uint32_t own_bits(const bit_scheme *s, seen_key key, uint64_t *offset)
 {
-    uint64_t h = seen_hash_seeded(s->seed, key.data, key.len);
-    uint64_t g = seen_hash_seeded(s->seed ^ 0x9e3779b97f4a7c15u, key.data, key.len);
+    uint64_t h = seen_hasher_hash(&s->first, key.data, key.len);
+    uint64_t g = seen_hasher_hash(&s->second, key.data, key.len);
     uint64_t step = (h << 32 | h >> 32) | 1;
     for (uint32_t i = 0; i < s->probes; i++)
         offset[i] =
             s->base + (uint64_t)(((unsigned __int128)(g + i * step) * s->bits) >> 64);
-    return (uint32_t)(((unsigned __int128)h * s->pieces) >> 64);
+    return scheme_piece(s, h);
 }
 
 /* SETBIT key (mmh3.hash(item, seed) % m): the hash is signed, and Python's % takes the

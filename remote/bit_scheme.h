@@ -12,13 +12,22 @@ typedef struct bit_scheme {
     uint32_t pieces; /* 1 unless SCHEME_OWN */
     uint64_t bits;   /* of a piece */
     uint32_t probes;
-    uint64_t seed; /* SCHEME_OWN */
+    seen_hasher first, second; /* SCHEME_OWN; the first also selects a module's piece */
     uint64_t base; /* offset of bit 0: the mark comes before it */
     uint32_t seeds[64];
     bool is_unsigned;
 } bit_scheme;
 
 enum { MAX_PROBES = 64 };
+
+/* How our own scheme hashes: keyed with both words, or (as filters made before did) XXH3
+ * with SEED. */
+void scheme_seed(bit_scheme *s, bool keyed, uint64_t seed, uint64_t seed_high);
+/* The piece of a key whose first hash is H. */
+static inline uint32_t scheme_piece(const bit_scheme *s, uint64_t h)
+{
+    return (uint32_t)(((unsigned __int128)h * s->pieces) >> 64);
+}
 
 /* The bits of KEY, as offsets into its piece; returns the piece. */
 uint32_t scheme_bits(const bit_scheme *s, seen_key key, uint64_t *offset);

@@ -44,7 +44,8 @@ typedef struct seen_remote_spec {
     uint64_t keys; /* if created: expected keys; 0: a million */
     double error;  /* if created: 0 is 0.01 */
     uint32_t pieces; /* if created: keys in Redis; 0: chosen by size */
-    uint64_t seed;   /* if created */
+    uint64_t seed;   /* if created; 0, with .seed_high 0: a secret drawn at random */
+    uint64_t seed_high;
 } seen_remote_spec;
 
 /* SEEN_OK; SEEN_EINVAL for a bad URL, SEEN_EIO for a server that cannot be reached,

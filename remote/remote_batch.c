@@ -20,10 +20,9 @@ static void sort_round(seen_remote *r, round_t *t, const seen_key *keys, size_t 
 {
     for (size_t i = 0; i < n; i++) {
         if (r->shape.scheme == SCHEME_MODULE)
-            t->piece[i] = (uint32_t)(((unsigned __int128)seen_hash_seeded(
-                                          r->shape.seed, keys[i].data, keys[i].len) *
-                                      r->shape.pieces) >>
-                                     64);
+            t->piece[i] = scheme_piece(
+                &r->shape,
+                seen_hasher_hash(&r->shape.first, keys[i].data, keys[i].len));
         else
             t->piece[i] = scheme_bits(&r->shape, keys[i], t->offset[i]);
         r->used[t->piece[i]]++;

@@ -9,10 +9,23 @@
 
 /* The fields of a description. Only these are asked for: some other hash may be huge.
  */
-enum { SEEN, SCHEME, PIECES, BITS, PROBES, SEED, MARK, KEYS, ERROR, READY, FIELDS };
+enum {
+    SEEN, /* "2"; "1": hashed with XXH3, and without a high half of the seed */
+    SCHEME,
+    PIECES,
+    BITS,
+    PROBES,
+    SEED,
+    MARK,
+    KEYS,
+    ERROR,
+    READY,
+    SEED_HIGH,
+    FIELDS
+};
 #define FIELD_NAMES                                                                    \
     "seen", "scheme", "pieces", "bits", "probes", "seed", "mark", "keys", "error",     \
-        "ready"
+        "ready", "seed_high"
 
 /* The text of a field; empty if it is missing or not text. */
 static const char *field(const redisReply *h, int i)
@@ -39,11 +52,12 @@ static bool number(const redisReply *h, int i, uint64_t most, uint64_t *out)
 static int read_description(seen_remote *r, const redisReply *h)
 {
     if (h->type != REDIS_REPLY_ARRAY || h->elements != FIELDS ||
-        strcmp(field(h, SEEN), "1"))
+        (strcmp(field(h, SEEN), "1") && strcmp(field(h, SEEN), "2")))
         return remote_fail(SEEN_EFORMAT, "%s: is a hash, but not a filter",
                            r->url.name);
     bool module = !strcmp(field(h, SCHEME), "module");
-    uint64_t pieces, bits, probes, seed, mark, keys;
+    bool keyed = !strcmp(field(h, SEEN), "2");
+    uint64_t pieces, bits, probes, seed, high = 0, mark, keys;
     double error = strtod(field(h, ERROR), NULL);
     bool good = number(h, PIECES, 65536, &pieces) && pieces &&
                 number(h, SEED, UINT64_MAX, &seed) &&
@@ -51,14 +65,15 @@ static int read_description(seen_remote *r, const redisReply *h)
     good &= number(h, BITS, ((uint64_t)1 << 32) - 64, &bits) && (bits || module);
     good &= number(h, PROBES, MAX_PROBES, &probes) && (probes || module);
     good &= number(h, MARK, UINT32_MAX, &mark) && (mark || module);
+    good &= !keyed || number(h, SEED_HIGH, UINT64_MAX, &high);
     if (!good)
         return remote_fail(SEEN_EFORMAT, "%s: its description is damaged", r->url.name);
     r->shape = (bit_scheme){.scheme = module ? SCHEME_MODULE : SCHEME_OWN,
                             .base = 64,
                             .pieces = (uint32_t)pieces,
                             .bits = bits,
-                            .probes = (uint32_t)probes,
-                            .seed = seed};
+                            .probes = (uint32_t)probes};
+    scheme_seed(&r->shape, keyed, seed, high);
     r->mark = (uint32_t)mark;
     r->keys = keys;
     r->error = error;
@@ -131,23 +146,28 @@ static int create_described(seen_remote *r, const seen_remote_spec *spec)
 {
     static const char script[] = "if redis.call('EXISTS',KEYS[1])==1 then return 0 end "
                                  "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
-    char pieces[24], bits[24], probes[24], seed[24], mark[24], keys[24], error[40];
+    char pieces[24], bits[24], probes[24], seed[24], high[24], mark[24], keys[24];
+    char error[40];
+    bool given = spec->seed || spec->seed_high;
+    uint64_t low = given ? spec->seed : seen_random_seed();
+    uint64_t upper = given ? spec->seed_high : seen_random_seed();
     r->mark = random_mark();
-    r->shape.seed = spec->seed;
+    scheme_seed(&r->shape, true, low, upper);
     snprintf(pieces, sizeof pieces, "%u", r->shape.pieces);
     snprintf(bits, sizeof bits, "%llu", (unsigned long long)r->shape.bits);
     snprintf(probes, sizeof probes, "%u", r->shape.probes);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->shape.seed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)low);
+    snprintf(high, sizeof high, "%llu", (unsigned long long)upper);
     snprintf(mark, sizeof mark, "%u", r->mark);
     snprintf(keys, sizeof keys, "%llu", (unsigned long long)r->keys);
     snprintf(error, sizeof error, "%.17g", r->error);
     const char *name = r->url.name;
     redisReply *got;
     int rc = remote_command(r, name, &got,
-                            WORDS("EVAL", script, "1", name, "seen", "1", "scheme",
+                            WORDS("EVAL", script, "1", name, "seen", "2", "scheme",
                                   r->shape.scheme == SCHEME_MODULE ? "module" : "seen",
                                   "pieces", pieces, "bits", bits, "probes", probes,
-                                  "seed", seed, "mark", mark, "keys", keys, "error",
+                                  "seed", seed, "seed_high", high, "mark", mark, "keys", keys, "error",
                                   error, "ready", "0"));
     if (rc < 0)
         return rc;

@@ -37,7 +37,7 @@ static void take_file(inputs *in, const char *path, const char *name,
     in->of = kit_grow(in->of, in->n + 1, sizeof *in->of);
     input *f = in->of + in->n++;
     bool regular = S_ISREG(st->st_mode);
-    *f = (input){.path = strdup(path), .name = strdup(name)};
+    *f = (input){.path = kit_copy(path), .name = kit_copy(name)};
     f->packing = regular ? packing_of(path) : PACK_PLAIN;
     f->size = regular ? (uint64_t)st->st_size : 0;
     f->piped = !regular;
@@ -101,7 +101,7 @@ static char *place(const char *folder, const char *name, const char *path,
     char *outer = join(folder, inner);
     if (under) { /* the name may have got another ending */
         const char *base = strrchr(name, '/');
-        char *rest = strdup(under + 10), *slash = strrchr(rest, '/');
+        char *rest = kit_copy(under + 10), *slash = strrchr(rest, '/');
         if (slash)
             slash[1] = 0;
         else
@@ -155,7 +155,7 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
         if (piped) {
             in.of = kit_grow(in.of, in.n + 1, sizeof *in.of);
             input *f = in.of + in.n++;
-            *f = (input){.path = strdup("-"), .name = strdup("stdin.jsonl")};
+            *f = (input){.path = kit_copy("-"), .name = kit_copy("stdin.jsonl")};
             /* A file that is standard input says how much is to come. */
             off_t at = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)
                            ? lseek(STDIN_FILENO, 0, SEEK_CUR)
@@ -248,7 +248,7 @@ void inputs_free(inputs *in)
 
 void inputs_make_folders(const char *path)
 {
-    char *folder = strdup(path);
+    char *folder = kit_copy(path);
     for (char *s = folder; (s = strchr(s + 1, '/'));) {
         *s = 0;
         if (mkdir(folder, 0777) < 0 && errno != EEXIST)

@@ -30,7 +30,7 @@ const char *json_path_set(json_path *path, const char *name)
             return "a field name, such as text or page.text";
         if (path->levels == JSON_LEVELS)
             return "a field name of at most 16 parts";
-        path->name[path->levels] = strndup(p, n);
+        path->name[path->levels] = kit_copy_part(p, n);
         path->len[path->levels++] = n;
         p += n;
         if (!*p)

@@ -109,7 +109,7 @@ static void append(progress_file *s, const bytes *b)
 
 static void sync_folder(const char *path)
 {
-    char *folder = strdup(path), *slash = strrchr(folder, '/');
+    char *folder = kit_copy(path), *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = 0;
     int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -148,7 +148,7 @@ static void sort_lines(progress_file *s)
 progress_file *progress_open(const char *path, const char *rules, seen_filter **filter)
 {
     progress_file *s = kit_alloc(sizeof *s);
-    s->path = strdup(path);
+    s->path = kit_copy(path);
     s->log = with_suffix(path, ".files");
     s->next = with_suffix(path, ".next");
     *filter = NULL;

@@ -3,6 +3,7 @@
 #include "visited.h"
 #include "exact_set.h"
 #include "say.h"
+#include "seed.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,10 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
     seen_spec spec = {.kind = SEEN_CUCKOO,
                       .keys = keys + keys / 64 + 64, /* one page's links over it */
                       .error = c->error,
-                      .seed = seed};
+                      .seed = seed,
+                      /* The set is filled anew from the log, so the second half of the
+                       * secret need not be kept. */
+                      .seed_high = kit_new_secret().high};
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
     v->capacity = keys;

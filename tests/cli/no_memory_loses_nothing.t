@@ -29,6 +29,7 @@ sh('seq 1 3000 >in; seq 2000 4000 >more; gzip -c in >in.gz; zstd -qc in >in.zst;
     seen new --seed 3 -n 500 f.seen; seen add f.seen in; cp f.seen g.seen; seen add g.seen more;
     seen new -r -n 100 c.seen; seen add c.seen more; seen new --kind guava -n 100 -e 0.01 f.guava;
     seen new --kind parquet -n 100 f.sbbf; seen uniq -s state more >/dev/null;
+    for i in 1 2 3 4 5 1 2; do echo "{\"text\": \"document number $i has some words that others have not, and some more\"}"; done >docs.jsonl;
     seen has f.seen /dev/null; seen excuse -q f.seen xyzzy; true');
 
 # What is run, and the files it may change.
@@ -45,7 +46,9 @@ my @commands = (
     ['convert --to native f.sbbf new.seen', 'new.seen'], ['info f.seen f.guava', ''], ['info --json f.seen', ''],
     ['verify f.seen', ''], ['excuse f.seen 17x', 'f.seen.excused'], ['sort -o out in', 'out'],
     ['count -b 1 -w 1 in', ''], ['plan --no-time -n 1000 --plot p.svg', 'p.svg'], ['formats --json', ''],
-    ['help --man uniq', ''],
+    ['help --man uniq', ''], ['count --top 3 in more', ''], ['count --quantiles in', ''],
+    ['partition -N 3 -o parts in', 'parts'], ['dedup -q -o out docs.jsonl', 'out'],
+    ['dedup -q --by document -n 1000 docs.jsonl', ''],
 );
 my @files = grep { -f } glob '*';
 my $test = 0;

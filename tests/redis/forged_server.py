@@ -24,7 +24,7 @@ class Forger:
     """FORGED maps the first word of a command to the bytes of its answer, to a function
     of the words and the server that gives them, or to SILENCE, DRIP or FLOOD; CLOSE
     ends the connection behind a forged answer."""
-    fields = {b"seen": b"1", b"scheme": b"seen", b"pieces": b"1", b"bits": b"1000",
+    fields = {b"seen": b"2", b"seed_high": b"9", b"scheme": b"seen", b"pieces": b"1", b"bits": b"1000",
               b"probes": b"3", b"seed": b"7", b"mark": b"5", b"keys": b"100",
               b"error": b"0.01", b"ready": b"1"}
 

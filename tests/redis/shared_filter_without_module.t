@@ -42,6 +42,26 @@ ok("1 piece, all there" in info and "made for 50000 keys" in info and "error 0.0
    "seen info tells what it is", info)
 ok("1 piece, all there" in seen("verify", url)[0].decode(), "seen verify, that all of it is there")
 
+print("# the hash")
+kept = dict(zip(*[iter(c("HGETALL", "visited"))] * 2))
+same(kept[b"seen"], b"2", "a new filter hashes with a secret")
+given = os.environ.pop("SEEN_SEED", None)
+for n in "34":
+    seen("new", "-n", "50", "--redis", url + n)
+if given:
+    os.environ["SEEN_SEED"] = given
+secrets = [c("HMGET", "visited" + n, "seed", "seed_high") for n in "34"]
+ok(len({x for pair in secrets for x in pair}) == 4, "of 128 random bits, another for each", secrets)
+# A filter made by the version that hashed with XXH3: its description and its bits.
+c("HSET", "old", "seen", 1, "scheme", "seen", "pieces", 1, "bits", 192, "probes", 7, "seed", 5,
+  "mark", 2614695544, "keys", 20, "error", "0.01", "ready", 1)
+c("SET", "old:0", bytes.fromhex("9bd9167800000000c24dd753dab2d644a76f2f275798bda5015bd9a3694ba0dc"))
+old = "redis://127.0.0.1:%d/old" % s.port
+same(len(seen("has", old, lines=range(20))), 20, "an older filter is asked as ever")
+seen("add", old, lines=range(20))
+same(c("GET", "old:0").hex(), "9bd9167800000000c24dd753dab2d644a76f2f275798bda5015bd9a3694ba0dc",
+     "its keys have the same bits")
+
 print("# many processes")
 seen("new", "-n", "100000", "-e", "1e-6", "--redis", url + "2")
 feed = b"".join(b"%d\n" % i for i in range(20000))

@@ -32,7 +32,7 @@ static void *adder(void *arg)
     for (uint64_t i = 0; i < each; i += 64) {
         for (uint64_t j = 0; j < 64; j++) {
             uint64_t x = from + i + j;
-            h[j] = seen_hash(f, &x, 8);
+            h[j] = seen_hash(f, LE8(x));
         }
         if (i / 64 % 2)
             seen_add_hashes(f, h, 64, dup, NULL);

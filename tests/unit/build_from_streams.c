@@ -3,6 +3,7 @@
 #include "seen.h"
 #include "filter/filter.h"
 #include "tap.h"
+#include <endian.h>
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ static int feed(seen_builder *b, uint64_t from, uint64_t n)
         size_t m = 1 + (size_t)(i * 7 % 1000);
         m = m < n - i ? m : (size_t)(n - i);
         for (size_t j = 0; j < m; j++) {
-            number[j] = from + i + j;
+            number[j] = htole64(from + i + j);
             key[j] = (seen_key){number + j, 8};
         }
         rc = seen_builder_add(b, key, m);

@@ -1,6 +1,7 @@
 /* cuckoo_removes.c - the promises of the cuckoo kind: nothing is lost, what is removed
  * is gone, the error is the predicted one also after many generations. */
 #include "kind/cuckoo.h"
+#include "test_keys.h"
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static const seen_allocator sys;
 
 static uint64_t key(uint64_t i)
 {
-    return sn_hash(7, &i, 8);
+    return sn_hash(7, LE8(i));
 }
 
 static sn_layer make(uint32_t k, double n, double p)
@@ -410,14 +411,14 @@ static void handle(void)
     close(fd);
     unlink(path);
     for (uint64_t i = 0; i < n; i++)
-        removed &= seen_remove(g, &i, 8) == 1;
+        removed &= seen_remove(g, LE8(i)) == 1;
     for (uint64_t i = 0; i < n; i++)
         lost += i % 100 == 0 && !seen_has_u64(g, i);
     ok(removed && lost == 0 && seen_added(g) == n / 100,
        "each key removed once: those added twice are still there");
     for (uint64_t i = 0; i < n; i += 100)
-        removed &= seen_remove(g, &i, 8) == 1;
-    ok(removed && seen_added(g) == 0 && seen_remove(g, &n, 8) == 0,
+        removed &= seen_remove(g, LE8(i)) == 1;
+    ok(removed && seen_added(g) == 0 && seen_remove(g, LE8(n)) == 0,
        "then none is left");
     seen_get_stats(g, &st);
     ok(st.removes_missed == 1 && st.bits_set == 0,

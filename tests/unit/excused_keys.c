@@ -31,8 +31,8 @@ static unsigned denied(const seen_filter *f, uint64_t keys)
 static bool says_no(const seen_filter *f, uint64_t x)
 {
     bool found = true, by_hash = true;
-    seen_has_many(f, &(seen_key){&x, 8}, 1, &found);
-    uint64_t h = seen_hash(f, &x, 8);
+    seen_has_many(f, &(seen_key){LE8(x)}, 1, &found);
+    uint64_t h = seen_hash(f, LE8(x));
     bool single = false;
     if (!seen_format_of(f)) {
         seen_has_hashes(f, &h, 1, &by_hash);
@@ -72,20 +72,20 @@ static void one_kind(seen_kind kind, uint64_t keys)
                                                           "is no list", name);
     seen_free(f);
     open_as(kind, SEEN_READ, &f);
-    ok(seen_excuse(f, &a, 8) == SEEN_NEW && seen_excuse(f, &a, 8) == SEEN_DUP &&
+    ok(seen_excuse(f, LE8(a)) == SEEN_NEW && seen_excuse(f, LE8(a)) == SEEN_DUP &&
            seen_excuse(f, "absent, surely", 14) == SEEN_DUP + 0 && says_no(f, a) &&
            !says_no(f, b) && denied(f, keys) == 0 && seen_excused(f) == 1,
        "%s: one is excused, and no other", name);
     /* Another process excuses another one at the same time. */
     open_as(kind, SEEN_READ, &g);
-    seen_excuse(g, &b, 8);
+    seen_excuse(g, LE8(b));
     ok(seen_excused_save(g) == 0 && seen_excused_save(f) == 0, "%s: saved by two", name);
     seen_free(f);
     seen_free(g);
     ok(open_as(kind, SEEN_READ, &f) == 0 && says_no(f, a) && says_no(f, b) &&
            !says_no(f, c) && denied(f, keys) == 0 && seen_excused(f) == 2,
        "%s: both are excused for whoever opens the file", name);
-    ok(seen_unexcuse(f, &b, 8) == 1 && seen_unexcuse(f, &b, 8) == 0 && !says_no(f, b) &&
+    ok(seen_unexcuse(f, LE8(b)) == 1 && seen_unexcuse(f, LE8(b)) == 0 && !says_no(f, b) &&
            seen_excused_save(f) == 0,
        "%s: one of them is not any more", name);
     seen_free(f);
@@ -93,7 +93,7 @@ static void one_kind(seen_kind kind, uint64_t keys)
     ok(open_as(kind, SEEN_LOAD, &f) == 0 && says_no(f, a) && !says_no(f, b) &&
            seen_add_u64(f, a) == SEEN_NEW && !says_no(f, a) && seen_excused(f) == 0,
        "%s: a key that is added after all is new, and present", name);
-    seen_excuse(f, &c, 8);
+    seen_excuse(f, LE8(c));
     ok(seen_save(f, path) == 0, "%s: saved with another exception", name);
     seen_free(f);
     ok(open_as(kind, SEEN_READ, &f) == 0 && !says_no(f, a) && says_no(f, c) &&
@@ -108,7 +108,7 @@ static void one_kind(seen_kind kind, uint64_t keys)
     ok(open_as(kind, SEEN_WRITE, &f) == 0 && says_no(f, c), "%s: in place", name);
     bool dup[2] = {0};
     uint64_t zero = 0;
-    seen_key both[2] = {{&c, 8}, {&zero, 8}};
+    seen_key both[2] = {{LE8(c)}, {LE8(zero)}};
     ok(seen_add_many(f, both, 2, dup, NULL) == 0 && !dup[0] && dup[1] && !says_no(f, c),
        "%s: of a batch the excused key was new", name);
     seen_free(f);
@@ -118,7 +118,7 @@ static void one_kind(seen_kind kind, uint64_t keys)
     /* The file is replaced by another filter that holds the excused key. */
     open_as(kind, SEEN_READ, &f);
     uint64_t d = false_positive(f, c + 1);
-    seen_excuse(f, &d, 8);
+    seen_excuse(f, LE8(d));
     seen_excused_save(f);
     seen_free(f);
     f = make(kind, keys);
@@ -139,8 +139,8 @@ static void killed_between(void)
 {
     seen_filter *f = make(SEEN_BLOCKED, 500), *g;
     uint64_t a = false_positive(f, 1000000), b = false_positive(f, a + 1);
-    seen_excuse(f, &a, 8);
-    seen_excuse(f, &b, 8);
+    seen_excuse(f, LE8(a));
+    seen_excuse(f, LE8(b));
     seen_save(f, path);
     seen_free(f);
     link(path, other);
@@ -159,8 +159,8 @@ static void merged(void)
 {
     seen_filter *f = make(SEEN_BLOCKED, 500), *g;
     uint64_t a = false_positive(f, 1000000), b = false_positive(f, a + 1);
-    seen_excuse(f, &a, 8);
-    seen_excuse(f, &b, 8);
+    seen_excuse(f, LE8(a));
+    seen_excuse(f, LE8(b));
     seen_new_like(f, &g);
     seen_add_u64(g, a);
     ok(seen_excused(g) == 0 && seen_merge(f, g) == 0 && !says_no(f, a) && says_no(f, b),
@@ -183,7 +183,7 @@ static void hostile(void)
 {
     seen_filter *f = make(SEEN_BLOCKED, 500), *g;
     uint64_t a = false_positive(f, 1000000);
-    seen_excuse(f, &a, 8);
+    seen_excuse(f, LE8(a));
     seen_save(f, path);
     seen_free(f);
     char good[200], bad[200];

@@ -12,7 +12,7 @@ static double rate(const seen_filter *f, uint64_t from, uint64_t n)
     for (uint64_t i = 0; i < n; i += 1024) {
         for (int j = 0; j < 1024; j++) {
             uint64_t x = from + i + (uint64_t)j;
-            h[j] = seen_hash(f, &x, 8);
+            h[j] = seen_hash(f, LE8(x));
         }
         seen_has_hashes(f, h, 1024, found);
         for (int j = 0; j < 1024; j++)

@@ -1,5 +1,6 @@
 /* handle_keeps_promises.c - the handle's promises: new and seen again, batches, full, copy, merge. */
 #include "seen.h"
+#include "test_keys.h"
 #include "tap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static void fixed(void)
     for (int j = 0; j < 10; j++)
         h[j] = seen_hash(f, j == 4 ? "x" : "y", 1);
     uint64_t le = 7;
-    h[0] = h[1] = h[2] = h[3] = seen_hash(f, &le, 8);
+    h[0] = h[1] = h[2] = h[3] = seen_hash(f, LE8(le));
     size_t taken = 99;
     ok(seen_add_hashes(f, h, 10, dup, &taken) == SEEN_EFULL && taken == 4 && dup[3],
        "a batch stops where it is full, with a code and a count");
@@ -429,13 +430,13 @@ static void prefetched(void)
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         seen_filter *f = make(specs[i]);
         for (uint64_t x = 0; x < 20000; x++)
-            held &= seen_add_hash(f, seen_prefetch(f, &x, 8)) >= 0;
+            held &= seen_add_hash(f, seen_prefetch(f, LE8(x))) >= 0;
         uint64_t added = seen_added(f);
         for (uint64_t x = 0; x < 40000; x++) {
-            uint64_t h = seen_prefetch(f, &x, 8);
+            uint64_t h = seen_prefetch(f, LE8(x));
             seen_prefetch_hash(f, h);
-            hashes &= h == seen_hash(f, &x, 8);
-            answers &= seen_has_hash(f, h) == seen_has(f, &x, 8);
+            hashes &= h == seen_hash(f, LE8(x));
+            answers &= seen_has_hash(f, h) == seen_has(f, LE8(x));
             held &= x >= 20000 || seen_has_hash(f, h) == 1;
         }
         held &= seen_added(f) == added;

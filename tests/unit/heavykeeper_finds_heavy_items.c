@@ -72,7 +72,7 @@ static void increments(void)
             seen_key expelled;
             seen_hk_copy(h, &c);
             uint8_t heap[SEEN_HK_HEAP_ENTRY] = {0};
-            uint64_t state = mix(2 * r + (uint64_t)once);
+            uint64_t state = htole64(mix(2 * r + (uint64_t)once));
             memcpy(heap + 8, &state, 8); /* another state of the generator */
             seen_hk_buckets(c, &bytes);
             seen_hk_set(c, (uint32_t[2]){0, 0}, bytes, heap, sizeof heap);
@@ -80,8 +80,9 @@ static void increments(void)
             for (int i = 0; i < (once ? 1 : 40); i++)
                 add(c, 1, once ? 40 : 1);
             memcpy(bucket, seen_hk_buckets(c, &bytes), sizeof bucket);
-            sum[once] += bucket[1];
-            squares[once] += (double)bucket[1] * bucket[1];
+            double count = le32toh(bucket[1]);
+            sum[once] += count;
+            squares[once] += count * count;
             seen_hk_free(c);
         }
     double mean[2], variance = 0;

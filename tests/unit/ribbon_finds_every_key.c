@@ -3,6 +3,7 @@
  * no body can lead a lookup outside it. */
 #include "kind/ribbon.h"
 #include "filter/filter.h"
+#include "test_keys.h"
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 static uint64_t key(uint64_t i)
 {
-    return sn_hash(7, &i, 8);
+    return sn_hash(7, LE8(i));
 }
 
 /* A ribbon of the N hashes at H. */

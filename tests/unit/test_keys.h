@@ -1,6 +1,7 @@
 /* test_keys.h - families of keys for tests: number i of each, always the same bytes. */
 #ifndef KEYS_H
 #define KEYS_H
+#include <endian.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,9 @@ enum family { SEQUENTIAL, RANDOM, URLS, ONE_BYTE, FAMILIES };
 static const char *const family_name[] = {"sequential integers", "random bytes",
                                           "URLs with long common prefixes",
                                           "one-byte-different keys"};
+
+/* A number as the eight bytes that seen_add_u64 takes of it, and their length. */
+#define LE8(x) ((uint64_t[]){htole64(x)}), 8
 
 static inline uint64_t mix(uint64_t x)
 {
@@ -23,10 +27,10 @@ static inline size_t key_of(enum family fam, uint64_t i, char *buf)
 {
     switch (fam) {
     case SEQUENTIAL:
-        memcpy(buf, &i, 8);
+        memcpy(buf, LE8(i));
         return 8;
     case RANDOM: {
-        uint64_t w[3] = {mix(i), mix(~i), mix(i * 3 + 1)};
+        uint64_t w[3] = {htole64(mix(i)), htole64(mix(~i)), htole64(mix(i * 3 + 1))};
         memcpy(buf, w, 24);
         return 8 + i % 17;
     }
@@ -44,15 +48,15 @@ static inline size_t key_of(enum family fam, uint64_t i, char *buf)
     default: { /* a base text for each i/8192, then one byte of 32 set to one of 256 */
         memset(buf, 'a', 32);
         uint64_t base = i / 8192;
-        memcpy(buf + 32, &base, 8);
+        memcpy(buf + 32, LE8(base));
         buf[i % 32] = (char)(i / 32 % 256);
         return 40;
     }
     }
 }
 
-/* Statistical tests do less under sanitizers, which look for other things. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* Statistical tests do less under sanitizers and emulators, which look for other things. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(SEEN_LESS_WORK)
 #define WORK(n) ((n) / 20 + 1)
 #else
 #define WORK(n) (n)

@@ -1,6 +1,7 @@
 /* vectors_static_stay.c - cuckoo and ribbon files read again from docs/format.md alone: the
  * same answers, word by word and without the library's kinds; and their bytes for fixed
  * keys, written down as sums, so that files written today are read for ever. */
+#include "test_keys.h"
 #include "vectors.h"
 
 static uint64_t le(const uint8_t *p, int n)
@@ -142,9 +143,9 @@ static void same(const char *name, const seen_filter *f, uint64_t n,
     bool members = true, equal = true;
     uint64_t yes = 0;
     for (uint64_t i = 0; i < n; i++)
-        members &= has(seen_hash_seeded(11, &i, 8));
+        members &= has(seen_hash_seeded(11, LE8(i)));
     for (uint64_t i = n; i < n + 20000; i++) {
-        uint64_t h = seen_hash_seeded(11, &i, 8);
+        uint64_t h = seen_hash_seeded(11, LE8(i));
         equal &= has(h) == seen_has_hash(f, h);
         yes += has(h);
     }
@@ -161,7 +162,7 @@ static void ribbon(const char *name, uint64_t n, double error, uint64_t expected
     seen_filter *f = NULL;
     seen_builder_new(&spec, &b);
     for (uint64_t i = 0; i < n; i++)
-        seen_builder_add_hashes(b, &(uint64_t){seen_hash_seeded(11, &i, 8)}, 1);
+        seen_builder_add_hashes(b, &(uint64_t){seen_hash_seeded(11, LE8(i))}, 1);
     seen_builder_finish(b, &f);
     seen_builder_free(b);
     same(name, f, n, ribbon_has, expected);
@@ -179,7 +180,7 @@ static void cuckoo(const char *name, uint32_t bits, uint64_t n, uint64_t expecte
     seen_filter *f;
     seen_new(&spec, &f);
     for (uint64_t i = 0; i < n; i++)
-        seen_add_hash(f, seen_hash_seeded(11, &i, 8));
+        seen_add_hash(f, seen_hash_seeded(11, LE8(i)));
     same(name, f, n, cuckoo_has, expected);
     seen_free(f);
 }
