@@ -88,16 +88,20 @@ static uint64_t body_len(const sn_shape *s)
 }
 
 /* The fewest bits from M on with which K probes keep the promise; INFINITY if there are
- * too many. The error falls about as m^(-0.7 k), so a few steps are enough. */
+ * too many. The error falls about as m^(-0.7 k), so a few steps are enough; where rounding
+ * hides that (the numbers may be a hostile file's), they become longer. */
 static double bits_from(double m, uint32_t k, double n, double p)
 {
-    for (m = m < 1 ? 1 : ceil(m); m < (double)SN_MAX_BYTES * 8;) {
+    double least = 1;
+    int steps = 0;
+    for (m = m < 1 ? 1 : ceil(m); m < (double)SN_MAX_BYTES * 8; steps++) {
         sn_shape s = {.kind = SEEN_CLASSIC, .k = k, .units = (uint64_t)m};
         double e = error_at(&s, n);
         if (e <= p)
             return m;
         double more = ceil(m * (exp(log(e / p) / (0.75 * k)) - 1) * 0.9);
-        m += more > 1 ? more : 1;
+        least *= steps < 32 ? 1 : 2;
+        m += more > least ? more : least;
     }
     return INFINITY;
 }
