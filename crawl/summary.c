@@ -1,6 +1,7 @@
 /* summary.c - progress, statistics and --list. */
 #include "crawler.h"
 #include "json.h"
+#include "queue/same_text.h"
 #include "seen.h"
 #include "human_numbers.h"
 
@@ -156,40 +157,9 @@ typedef struct lister {
     bool json;
     entry e, parent, same;
     buf line;
-    struct first {
-        uint64_t hash, at;
-    } *firsts; /* the first page of each text; room is a power of two */
-    size_t first_count, first_room;
+    same_text texts;
     uint64_t *latest; /* where the facts of each page are, those of its latest round */
 } lister;
-
-static struct first *find_first(const lister *l, uint64_t hash)
-{
-    size_t i = hash & (l->first_room - 1);
-    while (l->firsts[i].hash && l->firsts[i].hash != hash)
-        i = (i + 1) & (l->first_room - 1);
-    return &l->firsts[i];
-}
-
-/* Where the first page with this text is, if it is not the one at AT; else 0. */
-static uint64_t earlier_page(lister *l, uint64_t hash, uint64_t at)
-{
-    if (2 * l->first_count >= l->first_room) {
-        lister old = *l;
-        l->first_room = old.first_room ? 2 * old.first_room : 1024;
-        l->firsts = kit_alloc(l->first_room * sizeof *l->firsts);
-        for (size_t i = 0; i < old.first_room; i++)
-            if (old.firsts[i].hash)
-                *find_first(l, old.firsts[i].hash) = old.firsts[i];
-        free(old.firsts);
-    }
-    struct first *p = find_first(l, hash);
-    if (p->hash)
-        return p->at == at ? 0 : p->at;
-    *p = (struct first){hash, at};
-    l->first_count++;
-    return 0;
-}
 
 static void list_group(void *ctx, const group *g)
 {
@@ -203,7 +173,7 @@ static void list_group(void *ctx, const group *g)
         l->parent.text[0] = 0;
     const char *note =
         g->outcome ? outcome_name(g->outcome) : change_name(g->facts.change);
-    uint64_t same_at = g->facts.hash ? earlier_page(l, g->facts.hash, g->done_at) : 0;
+    uint64_t same_at = g->facts.hash ? same_text_add(&l->texts, g->facts.hash, g->done_at) : 0;
     l->same.text[0] = 0;
     if (same_at && !frontier_read(l->f, same_at, &l->same))
         l->same.text[0] = 0;
@@ -240,7 +210,7 @@ void list_pages(const config *c)
     free(l->latest);
     frontier_close(l->f);
     free(l->line.p);
-    free(l->firsts);
+    same_text_free(&l->texts);
     free(l);
     if (fflush(stdout) || ferror(stdout))
         kit_die("standard output cannot be written");

@@ -8,11 +8,12 @@
 #include "output.h"
 #include "queue/frontier.h"
 #include "queue/host.h"
+#include "queue/same_text.h"
 
 #include <errno.h>
 #include <time.h>
 
-enum { BINS = 100, STATUSES = 600, DEPTHS = 64, TYPES = 24, SLOWEST = 20, SEEDS = 5 };
+enum { BINS = 100, STATUSES = 600, DEPTHS = 64, TYPES = 24, SLOWEST = 20, SHARED = 20, SEEDS = 5 };
 
 typedef struct counts {
     frontier *f;
@@ -32,6 +33,7 @@ typedef struct counts {
     size_t seeds;
     hosts hosts;
     tally tally;
+    same_text texts;
     const host *slowest[SLOWEST];
     size_t slow;
     entry e;
@@ -99,6 +101,8 @@ static void count_group(void *ctx, const group *g)
     n->done[bin_of(n)]++;
     n->bytes += g->size;
     n->dull += g->facts.dull;
+    if (g->facts.hash)
+        same_text_add(&n->texts, g->facts.hash, g->done_at);
     n->depth[n->e.depth < DEPTHS ? n->e.depth : DEPTHS]++;
     n->outcome[g->outcome < OUT_KINDS ? g->outcome : OUT_BROKEN]++;
     n->change[g->facts.change]++;
@@ -305,6 +309,31 @@ static void put_slowest(buf *b, const counts *n)
     put_hosts(b, "slowest", n->slowest, n->slow);
 }
 
+static int by_pages(const void *a, const void *b)
+{
+    const text_seen *x = a, *y = b;
+    return x->pages != y->pages ? (x->pages < y->pages) - (x->pages > y->pages)
+                                : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Error pages that say 200, logins and the like are found by the text they share. */
+static void put_texts(buf *b, counts *n)
+{
+    buf_text(b, "<h2>Texts shown by several pages</h2>\n<table id=\"texts\"><tr><th>first page</th>"
+                "<th>pages</th></tr>\n");
+    if (n->texts.room) /* they are in no order from here on */
+        qsort(n->texts.texts, n->texts.room, sizeof *n->texts.texts, by_pages);
+    for (size_t i = 0; i < SHARED && i < n->texts.count && n->texts.texts[i].pages > 1; i++) {
+        char count[32];
+        if (!frontier_read(n->f, n->texts.texts[i].at, &n->e))
+            continue;
+        buf_text(b, "<tr><td>");
+        markup_text(b, n->e.text);
+        markup_add(b, "</td><td>%s</td></tr>\n", kit_show_count(n->texts.texts[i].pages, count));
+    }
+    buf_text(b, "</table>\n");
+}
+
 static void put_report(buf *b, counts *n)
 {
     markup_begin(b, "seen crawl: report", 0);
@@ -315,6 +344,7 @@ static void put_report(buf *b, counts *n)
     put_numbers(b, "depths", "Depth", n->depth, DEPTHS + 1);
     put_types(b, n);
     put_failures(b, n);
+    put_texts(b, n);
     put_slowest(b, n);
     host **busiest = n->tally.list[MOST_ANSWERS],
          **failing = n->tally.list[MOST_FAILURES];
@@ -354,6 +384,7 @@ void crawl_report(const config *c)
     kit_output_close(o);
     frontier_close(n->f);
     hosts_free(&n->hosts, NULL);
+    same_text_free(&n->texts);
     free(n->latest);
     free(b.p);
     free(n);

@@ -15,9 +15,11 @@ cat >"$dir/count.pl" <<'END'
 while (<>) { chomp; my ($u, $s, $t, $d, $z, $r, $n, $w, $same) = split /\t/, $_, -1; $p++;
     if ($n =~ /^(new|changed|gone|unchanged)$/) { $c{"summary\t$n"}++; $n = '' }
     $c{"depths\t$d"}++; my ($h) = $u =~ m{^(\w+://[^/]*)}; $hosts{$h}[$n ne '']++;
+    $same{$same}++ if $same ne '';
     if ($n eq '') { $c{"statuses\t$s"}++; $c{"types\t" . ($t || '(none)')}++ } else { $c{"failures\t$n"}++ } }
 print "summary\tpages done\t$p\nsummary\thosts\t", scalar keys %hosts, "\n";
 print "$_\t$c{$_}\n" for keys %c;
+my @t = sort { $same{$b} <=> $same{$a} } keys %same; print "texts\t$_\t", $same{$_} + 1, "\n" for @t[0 .. ($#t < 19 ? $#t : 19)];
 for (keys %hosts) { my ($ok, $bad) = map $_ + 0, @{$hosts{$_}}[0, 1];
     print "busiest\t$_\t$ok\t$bad\n" if $ok; print "failing\t$_\t$ok\t$bad\n" if $bad }
 END

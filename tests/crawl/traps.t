@@ -62,6 +62,9 @@ same "--list says which pages are the same" $((n - 1)) \
 same "and as which" "http://127.0.0.1:$port/lost" \
     "$($crawl --list "$dir/soft" | awk -F'\t' '$9 != "" { print $9 }' | sort -u)"
 
+same "the report names the error page that says 200, and how often it came" "http://127.0.0.1:$port/lost $n" \
+    "$($crawl --report "$dir/soft" -o - | sed -n '/id="texts"/,/table>/s|^<tr><td>\(.*\)</td><td>\(.*\)</td></tr>|\1 \2|p' | tr -d ,)"
+
 for kind in "s /s/0;jsessionid=first" "q /q?n=0&PHPSESSID=first&x=1"; do
     set -- $kind
     go "$1" "$2"
