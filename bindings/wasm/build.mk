@@ -14,16 +14,19 @@ WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/x
 ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
 WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
     $(wildcard bindings/wasm/src/*.c))
-WASM_FAST = lib/hash/keyed.c lib/filter/single_key.c
+WASM_FAST = lib/hash/keyed.c
 # Elsewhere nothing is inlined that the library would inline for speed.
-WASM_SMALL = -Oz -Dalways_inline= -mllvm -disable-lsr
+WASM_SMALL = -Oz -Dalways_inline=
+# Optimised as a whole when linked, but for functions that the compiler calls by itself.
+wasm-flags = $(if $(filter bindings/wasm/src/wasm_memory.c bindings/wasm/src/wasm_text.c,$(1)),-Oz,-flto $(if $(filter $(1),$(WASM_FAST)),-O2,$(WASM_SMALL)))
 WASM_FLAGS = $(WASM_TARGET) $(STD) $(WARN) -Iinclude -Ilib -Ibindings/wasm/libc -I$(WASM_DIR)/include \
     -Wno-missing-prototypes -mnontrapping-fptoint -msign-ext -DSN_SMALL -DO_TMPFILE=0 -mbulk-memory -D_Thread_local= -fvisibility=hidden -ffp-contract=off -ffunction-sections -fdata-sections
 WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,--import-memory \
-    -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first
+    -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first -flto -Wl,--lto-O2 -Wl,-mllvm,-disable-lsr
 # binaryen's wasm-opt takes a fifth off; without it the module is larger, and the same.
 WASM_OPT := $(shell command -v wasm-opt)
-WASM_OPT_FLAGS = -Oz --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
+# (The lowest kilobyte is the very end of the stack: nothing is kept there.)
+WASM_OPT_FLAGS = --low-memory-unused --flatten --rereloop -Oz -Oz --converge --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
     --enable-nontrapping-float-to-int --zero-filled-memory
 ifneq ($(WASM_OPT),)
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@.linked $^ && $(WASM_OPT) $(WASM_OPT_FLAGS) $@.linked -o $@ && rm $@.linked
@@ -31,7 +34,7 @@ else
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@ $^
 $(info make: wasm is larger than it could be: not installed: binaryen)
 endif
-CONFIG_wasm := $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_OPT) $(WASM_SRC) $(WASM_FAST) $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
+CONFIG_wasm := $(WASM_SMALL) $(WASM_OPT_FLAGS) $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_OPT) $(WASM_SRC) $(WASM_FAST) $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
 WASM_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/obj/%.o)
 WASM_SIMD_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/simd/%.o)
 WASM_FILES = $(patsubst bindings/wasm/%,$(WASM_DIR)/%,$(wildcard $(addprefix bindings/wasm/,seen.mjs seen.d.ts package.json README.md)))
@@ -44,10 +47,10 @@ $(WASM_DIR)/include/xxhash.h: $(WASM_XXHASH)
 	@cp $< $@
 $(WASM_DIR)/obj/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
 	@mkdir -p $(@D)
-	$(WASM_CC) $(WASM_FLAGS) $(if $(filter $<,$(WASM_FAST)),-O2,$(WASM_SMALL)) -MMD -MP -c $< -o $@
+	$(WASM_CC) $(WASM_FLAGS) $(call wasm-flags,$<) -MMD -MP -c $< -o $@
 $(WASM_DIR)/simd/%.o: %.c $(WASM_DIR)/include/xxhash.h $(BUILD)/config/wasm
 	@mkdir -p $(@D)
-	$(WASM_CC) $(WASM_FLAGS) -msimd128 $(if $(filter $<,$(WASM_FAST)),-O2,$(WASM_SMALL)) -MMD -MP -c $< -o $@
+	$(WASM_CC) $(WASM_FLAGS) -msimd128 $(call wasm-flags,$<) -MMD -MP -c $< -o $@
 $(WASM_DIR)/seen.wasm: $(WASM_OBJ)
 	$(wasm-link)
 $(WASM_DIR)/seen.simd.wasm: $(WASM_SIMD_OBJ)

@@ -433,11 +433,6 @@ function library(engine) {
       return new Filter(made, engine.checked(call.filter_like(this.#live)), this.#decimal);
     }
 
-    /** The same bits in the container of another format ("native": seen's own). */
-    convert(format) {
-      return engine.lend(format, (name) => new Filter(made, engine.checked(call.filter_convert(this.#live, name)), false));
-    }
-
     get kind() {
       return this.info().kind;
     }

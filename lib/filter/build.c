@@ -200,6 +200,18 @@ static uint64_t thin(uint64_t *m, uint32_t start[SN_PARTS + 1], uint64_t *scratc
     return to;
 }
 
+#ifdef SN_SMALL /* no files, no threads: what does not fit memory does not fit */
+static int join_writer(seen_builder *b)
+{
+    return 0;
+}
+
+static int spill(seen_builder *b)
+{
+    return sn_fail(SEEN_ETOOBIG, "%llu keys are more than fit memory",
+                   (unsigned long long)b->total);
+}
+#else
 /* The writer's thread: groups b->full and appends it to the file. */
 static void *write_run(void *arg)
 {
@@ -276,6 +288,7 @@ static int spill(seen_builder *b)
     write_run(b); /* no thread available: it only takes longer */
     return b->write_failed.code;
 }
+#endif
 
 /* ---- taking ---------------------------------------------------------------------- */
 

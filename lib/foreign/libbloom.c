@@ -7,6 +7,7 @@
 #include "foreign/raw.h"
 #include "base/bytes.h"
 #include "hash/murmur2.h"
+#include <float.h>
 #include <math.h>
 
 #define MAGIC "libbloom2"
@@ -32,6 +33,22 @@ static uint64_t next1(const sn_foreign *f, sn_state *s, uint32_t i)
 SN_PROBES(two, start, next2)
 SN_PROBES(one, start, next1)
 
+/* N * X, rounded down, as 64 bits of mantissa have it: x86's long double, which libbloom
+ * uses. Where a long double is another thing, or a library, from the whole product. */
+static uint64_t times(uint64_t n, double x)
+{
+#if LDBL_MANT_DIG == 64
+    return (uint64_t)((long double)n * (long double)x);
+#else
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    uint64_t mantissa = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
+    int down = 1075 - (int)(bits >> 52 & 0x7ff); /* x = mantissa / 2^down, and below 2^20 */
+    uint64_t high = sn_mulhi(n, mantissa), low = n * mantissa;
+    return down >= 128 ? 0 : down >= 64 ? high >> (down - 64) : high << (64 - down) | low >> down;
+#endif
+}
+
 /* bits, hashes and bits per entry as both versions compute them; 2.x multiplies in long
  * double, which on this side of 2^53 bits gives the same after truncation or one more.
  */
@@ -54,8 +71,7 @@ static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *
         return sn_fail(SEEN_EINVAL, "error %g is not between 0 and 1", p);
     *bpe = -(log(p) / 0.480453013918201);
     if (!*m)
-        *m = wide ? (uint64_t)((long double)params->keys * (long double)*bpe)
-                  : (uint64_t)((double)params->keys * *bpe);
+        *m = wide ? times(params->keys, *bpe) : (uint64_t)((double)params->keys * *bpe);
     if (!*k)
         *k = (uint64_t)ceil(0.693147180559945 * *bpe);
     return sn_check_km(*k, *m);

@@ -21,6 +21,8 @@ double pow(double x, double y) SN_MATH(pow);
 #define fabs __builtin_fabs
 #define isfinite(x) __builtin_isfinite(x)
 #define isnan(x) __builtin_isnan(x)
+#undef INFINITY
+#undef NAN
 #define INFINITY __builtin_inf()
 #define NAN __builtin_nan("")
 double fmin(double x, double y);

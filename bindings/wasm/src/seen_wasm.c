@@ -215,12 +215,6 @@ int EXPORT(filter_like)(const seen_filter *f)
     return made(seen_new_like(f, &g), g);
 }
 
-int EXPORT(filter_convert)(const seen_filter *f, const char *format)
-{
-    seen_filter *g;
-    return made(seen_convert(f, format, &g), g);
-}
-
 void EXPORT(filter_free)(seen_filter *f)
 {
     seen_free(f);
