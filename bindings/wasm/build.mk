@@ -55,9 +55,9 @@ $(WASM_DIR)/seen.wasm: $(WASM_OBJ)
 	$(wasm-link)
 $(WASM_DIR)/seen.simd.wasm: $(WASM_SIMD_OBJ)
 	$(wasm-link)
-$(WASM_FILES): $(WASM_DIR)/%: bindings/wasm/%
+$(WASM_FILES): $(WASM_DIR)/%: bindings/wasm/% include/seen.h
 	@mkdir -p $(@D)
-	@cp $< $@
+	@sed 's|@VERSION@|$(VERSION)|' $< >$@
 else
 wasm:
 	@echo "make: packages clang, lld, wasi-libc, libclang-rt-dev-wasm32 or libxxhash-dev are not installed" >&2; exit 1
