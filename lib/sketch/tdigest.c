@@ -203,7 +203,7 @@ void seen_tdigest_compress(seen_tdigest *t)
     t->unmerged = 0;
     t->merged_weight = weight;
     t->unmerged_weight = 0;
-    t->compressions++;
+    t->compressions += t->compressions < INT64_MAX; /* it may come from a file */
 }
 
 int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight)
