@@ -113,6 +113,8 @@ static void filter_take(search *s, const column *c, uint64_t group)
 static bool listed(const char *list, const char *name)
 {
     size_t len = strlen(name);
+    if (!len)
+        return true; /* found everywhere, also behind the end; not worth a place */
     for (const char *at = list; (at = strstr(at, name)); at++)
         if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
             return true;
