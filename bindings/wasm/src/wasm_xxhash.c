@@ -3,6 +3,8 @@
  * Of its streams only what save.c needs: the checksum of a header, which is short. They
  * gather what comes and hash it at once, in a tenth of the code. */
 #include <string.h>
+/* xxHash 0.8.3 would use wasm's vectors through arm_neon.h, which is not for wasm. */
+#undef __wasm_simd128__
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #define XXH3_64bits_reset unused_reset
