@@ -202,8 +202,10 @@ tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 # Filters made by the commands have one seed, so that a run can be repeated;
 # SEEN_SEED=N runs with another.
 SEEN_SEED ?= 1
+# Tests run one after the other, but beside them those that only work in a Debian of their own.
+BESIDE = -j2 --rules 'seq=tests/{bare,pack/packages_install_and_work}.t' --rules 'seq=**'
 test: tests-built
-	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(PROVE_FLAGS) $(PICKED)
+	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(BESIDE) $(PROVE_FLAGS) $(PICKED)
 
 bench: $(BENCHES)
 
