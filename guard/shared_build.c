@@ -18,7 +18,9 @@ typedef struct shared_build {
     shared_shape shape;
     uint8_t *bitmap; /* as Redis counts: bit 0 is the highest of byte 0 */
     char token[24];
-    uint64_t seed, keys, room, deleted;
+    uint64_t keys, room, deleted;
+    seen_hasher hasher; /* of the state of this epoch */
+    char epoch[20];
     int64_t renewed;
 } shared_build;
 
@@ -69,7 +71,7 @@ static int renew_in_time(shared_build *b)
 static int add_scanned(void *arg, const void *key, size_t len)
 {
     shared_build *b = arg;
-    add_hash(b, seen_hash_seeded(b->seed, key, len));
+    add_hash(b, seen_hasher_hash(&b->hasher, key, len));
     if (++b->keys > b->room)
         return SCAN_TOO_SMALL;
     if (b->g->stop)
@@ -86,6 +88,7 @@ static int announce(shared_build *b, bool asked)
              b->shape.probes);
     while (!b->g->stop) {
         shared_words w = step(b, SCRIPT_ANNOUNCE);
+        sn_words_text(&w, b->epoch);
         sn_words_number(&w, sn_shared_bytes(&b->shape));
         sn_words_text(&w, shape);
         sn_words_number(&w, asked);
@@ -205,7 +208,8 @@ int sn_shared_build(seen_guard *g, bool asked)
         uint64_t known = v.built + v.added;
         known -= v.deleted < known ? v.deleted : known;
         b.room = larger ? 4 * b.room : sn_guard_room(g, known);
-        b.seed = v.seed;
+        b.hasher = v.hasher;
+        memcpy(b.epoch, v.epoch, sizeof b.epoch);
         rc = build_once(&b, asked);
         if (rc == 0)
             break;

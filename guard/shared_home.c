@@ -54,6 +54,21 @@ static uint64_t hex(const char *s)
     return strtoull(s, NULL, 16);
 }
 
+/* "3:" and a secret of 128 bits: the keyed hash. 64 bits alone, as states made before
+ * have them: XXH3. Anything else is not for this version. */
+static bool read_hasher(seen_hasher *out, const char *text)
+{
+    bool keyed = strncmp(text, "3:", 2) == 0;
+    const char *digits = keyed ? text + 2 : text;
+    size_t len = strspn(digits, "0123456789abcdef");
+    if (digits[len] || len != (keyed ? 32 : 16))
+        return false;
+    char low[17];
+    snprintf(low, sizeof low, "%.16s", digits);
+    return seen_hasher_init(out, keyed ? SEEN_HASH_KEYED : SEEN_HASH_XXH3, hex(low),
+                            keyed ? hex(digits + 16) : 0) == 0;
+}
+
 static void read_shape(shared_shape *f, const char *id, const char *text)
 {
     unsigned long long bits = 0;
@@ -69,12 +84,13 @@ static void read_shape(shared_shape *f, const char *id, const char *text)
 
 static bool read_view(const redisReply *r, shared_view *v)
 {
-    if (r->type != REDIS_REPLY_ARRAY || r->elements != 18 || !*sn_reply_text(r, 2))
+    if (r->type != REDIS_REPLY_ARRAY || r->elements != 18)
         return false;
     memset(v, 0, sizeof *v);
     snprintf(v->run, sizeof v->run, "%s", sn_reply_text(r, 0));
     v->tag = hex(sn_reply_text(r, 1));
-    v->seed = hex(sn_reply_text(r, 2));
+    if (!read_hasher(&v->hasher, sn_reply_text(r, 2)))
+        return false;
     snprintf(v->epoch, sizeof v->epoch, "%s", sn_reply_text(r, 3));
     read_shape(&v->live, sn_reply_text(r, 4), sn_reply_text(r, 5));
     read_shape(&v->next, sn_reply_text(r, 6), sn_reply_text(r, 7));
@@ -99,22 +115,29 @@ int sn_shared_look(shared_home *h, shared_server *s, bool fresh, shared_view *v)
         return 0;
     if (fresh && !sn_shared_identify(h, s))
         return SEEN_EIO;
-    char text[24];
+    uint64_t made[3]; /* the secret, if this makes the state, and the epoch */
+    if (seen_random_bytes(made, sizeof made) < 0)
+        return sn_guard_fail(SEEN_EIO, "%s", seen_reason());
+    char text[40];
     shared_words w = {0};
     sn_words_script(&w, h, s, SCRIPT_STATE, 1);
     sn_words_text(&w, s->run);
-    uint64_t made[] = {h->tag, seen_random_seed(), seen_random_seed()};
-    for (int i = 0; i < 3; i++) {
-        snprintf(text, sizeof text, "%016llx", (unsigned long long)made[i]);
-        sn_words_text(&w, text);
-    }
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)h->tag);
+    sn_words_text(&w, text);
+    snprintf(text, sizeof text, "3:%016llx%016llx", (unsigned long long)made[0],
+             (unsigned long long)made[1]);
+    sn_words_text(&w, text);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)made[2]);
+    sn_words_text(&w, text);
     sn_words_number(&w, h->replicas);
     sn_words_number(&w, h->enforce_lease_ms);
     sn_words_number(&w, h->write_lease_ms);
     redisReply *r = sn_shared_send(s, &w);
     int rc = r && read_view(r, v) ? 0 : SEEN_EIO;
     if (r && rc < 0)
-        sn_guard_fail(SEEN_EIO, "redis: %s holds something else", h->state);
+        sn_guard_fail(SEEN_EIO,
+                      "redis: %s holds something else, or is of a later version",
+                      h->state);
     if (r)
         freeReplyObject(r);
     if (rc == 0) {
@@ -222,7 +245,7 @@ enum {
 static int try_once(seen_guard *g, shared_server *s, const shared_view *v, question *q,
                     bool filter_too, const char *lease, redisReply **r)
 {
-    q->hash = seen_hash_seeded(v->seed, q->key, q->len);
+    q->hash = seen_hasher_hash(&v->hasher, q->key, q->len);
     *r = send_question(g, s, v, q, filter_too, lease);
     if (!*r)
         return TRY_BROKEN;

@@ -18,7 +18,8 @@ typedef struct shared_shape {
 /* What this process last heard of the state. */
 typedef struct shared_view {
     char run[96]; /* of the server that said so; "": nothing was heard yet */
-    uint64_t tag, seed;
+    uint64_t tag;
+    seen_hasher hasher; /* of keys, for marks and filters */
     char epoch[20], why[12];
     shared_shape live, next;
     bool suspended;

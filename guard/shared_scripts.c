@@ -17,12 +17,12 @@
     "out = out .. '0@' .. string.format('%.0f', doubt) .. ';' end return out end "
 
 const char *const sn_shared_script[SHARED_SCRIPTS] = {
-    /* run, tag, seed, epoch, rep, e, l */
+    /* run, tag, secret, epoch, rep, e, l */
     [SCRIPT_STATE] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'live', 'next', 'rep', 'e', 'l') "
     "local t = now() "
     "if not f[1] then "
-    "redis.call('HSET', S, 'srv', ARGV[1], 'tag', ARGV[2], 'seed', ARGV[3], 'epoch', "
+    "redis.call('HSET', S, 'srv', ARGV[1], 'tag', ARGV[2], 'secret', ARGV[3], 'epoch', "
     "ARGV[4], 'born', t, 'live', '', 'next', '', 'fl', '', 'fn', '', 'why', 'loading', "
     "'susp', 0, 'gen', 0, 'built', 0, 'added', 0, 'deleted', 0, 'cap', 0, 'rep', 0, 'e', "
     "0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '', 'conf', 0) "
@@ -37,6 +37,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "local r = redis.call('HMGET', S, 'srv', 'tag', 'seed', 'epoch', 'live', 'fl', "
     "'next', 'fn', 'why', 'susp', 'gen', 'built', 'added', 'deleted', 'cap', 'rep', "
     "'until') "
+    "r[3] = r[3] or redis.call('HGET', S, 'secret') "
     "r[17] = r[16] == '0' and '1' or string.format('%.0f', math.max(0, r[17] - t)) "
     "r[18] = tostring(redis.call('HLEN', S) - 24) return r",
 
@@ -63,26 +64,27 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
         "if ARGV[2] == '' then redis.call('UNLINK', KEYS[1]) else "
         "redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end return {'K'}",
 
-    /* bits live, bits next; run, live, next, token, bytes live, bytes next, probes live,
-     * probes next, keys; for each: mark, bits live, bits next */
+    /* bits live, bits next; run, live, next, epoch, token, bytes live, bytes next,
+     * probes live, probes next, keys; for each: mark, bits live, bits next */
     [SCRIPT_BEGIN] = NOW TOKENS
     "local f = redis.call('HMGET', S, 'srv', 'live', 'next', 'born', 'rep', 'e', 'l', "
-    "'conf') "
-    "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'S'} end "
-    "local t, p, added = now(), 10, 0 "
+    "'conf', 'epoch') "
+    "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] or "
+    "f[9] ~= ARGV[4] then return {'S'} end "
+    "local t, p, added = now(), 11, 0 "
     "if f[5] ~= '0' and f[8] == '0' then return {'C'} end "
     "local wait = tonumber(f[4]) + tonumber(f[6]) - t "
     "if f[5] ~= '0' and wait > 0 then return {'W', string.format('%.0f', wait)} end "
-    "if f[2] ~= '' and redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[5]) then "
+    "if f[2] ~= '' and redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[6]) then "
     "redis.call('HSET', S, 'live', '', 'why', 'lost') return {'S'} end "
-    "if f[3] ~= '' and redis.call('STRLEN', KEYS[3]) ~= tonumber(ARGV[6]) then "
+    "if f[3] ~= '' and redis.call('STRLEN', KEYS[3]) ~= tonumber(ARGV[7]) then "
     "redis.call('HSET', S, 'next', '') return {'S'} end "
-    "local mine = ARGV[4] .. '@' .. string.format('%.0f', t + tonumber(f[7])) .. ';' "
-    "for i = 1, tonumber(ARGV[9]) do local m, new = ARGV[p], 0 p = p + 1 "
-    "redis.call('HSET', S, m, tokens(redis.call('HGET', S, m), t, ARGV[4]) .. mine) "
-    "for j = 1, tonumber(ARGV[7]) do "
-    "if redis.call('SETBIT', KEYS[2], ARGV[p], 1) == 0 then new = 1 end p = p + 1 end "
+    "local mine = ARGV[5] .. '@' .. string.format('%.0f', t + tonumber(f[7])) .. ';' "
+    "for i = 1, tonumber(ARGV[10]) do local m, new = ARGV[p], 0 p = p + 1 "
+    "redis.call('HSET', S, m, tokens(redis.call('HGET', S, m), t, ARGV[5]) .. mine) "
     "for j = 1, tonumber(ARGV[8]) do "
+    "if redis.call('SETBIT', KEYS[2], ARGV[p], 1) == 0 then new = 1 end p = p + 1 end "
+    "for j = 1, tonumber(ARGV[9]) do "
     "redis.call('SETBIT', KEYS[3], ARGV[p], 1) p = p + 1 end "
     "added = added + new end "
     "if added > 0 then redis.call('HINCRBY', S, 'added', added) end return {'K'}",
@@ -100,20 +102,20 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "else redis.call('HSET', S, m, left) end end end end "
     "redis.call('HINCRBY', S, 'deleted', ARGV[3]) return {'K'}",
 
-    /* run, token, id, bytes, shape, asked, ms */
+    /* run, token, id, epoch, bytes, shape, asked, ms */
     [SCRIPT_ANNOUNCE] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'lock', 'lockt', 'susp', 'born', 'l', "
-    "'next', 'deleted', 'rep', 'conf') "
-    "if f[1] ~= ARGV[1] then return {'S'} end local t = now() "
+    "'next', 'deleted', 'rep', 'conf', 'epoch') "
+    "if f[1] ~= ARGV[1] or f[11] ~= ARGV[4] then return {'S'} end local t = now() "
     "if f[2] ~= '' and f[2] ~= ARGV[2] and t < tonumber(f[3]) then return {'B'} end "
-    "if f[4] == '1' and ARGV[6] == '0' then return {'N'} end "
+    "if f[4] == '1' and ARGV[7] == '0' then return {'N'} end "
     "local wait = tonumber(f[5]) + tonumber(f[6]) - t "
     "if f[9] ~= '0' and f[10] == '0' then wait = 200 end "
     "if wait > 0 then return {'W', string.format('%.0f', wait)} end "
     "if f[7] ~= '' then redis.call('UNLINK', S .. ':bits:' .. f[7]) end "
-    "redis.call('SETRANGE', S .. ':bits:' .. ARGV[3], ARGV[4] - 1, string.char(1)) "
-    "redis.call('HSET', S, 'next', ARGV[3], 'fn', ARGV[5], 'lock', ARGV[2], 'lockt', "
-    "t + ARGV[7], 'susp', 0) "
+    "redis.call('SETRANGE', S .. ':bits:' .. ARGV[3], ARGV[5] - 1, string.char(1)) "
+    "redis.call('HSET', S, 'next', ARGV[3], 'fn', ARGV[6], 'lock', ARGV[2], 'lockt', "
+    "t + ARGV[8], 'susp', 0) "
     "local r = {'K', f[8]} "
     "for _, m in ipairs(redis.call('HKEYS', S)) do "
     "if #m == 17 then r[#r + 1] = string.sub(m, 2) end end return r",

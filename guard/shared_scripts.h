@@ -5,7 +5,10 @@
  *     born         when that server adopted it (milliseconds of its clock); with rep,
  *                  when replicas first confirmed that it is their master
  *     conf         whether they have
- *     tag seed epoch
+ *     tag epoch
+ *     secret       how keys are hashed: "3:" and 128 bits, keyed. States made before
+ *                  have and keep `seed`, 64 bits for XXH3; a program that knows only
+ *                  that one finds none in a new state, and neither asks nor writes
  *     live next    ids of the filter in use and of the one being built, '' for none
  *     fl fn        their shapes, "bits:probes"
  *     why susp gen built added deleted cap
@@ -19,7 +22,9 @@
  *
  * Every script is told the ids that its connection began with. A state that another
  * server left, or the same one before a restart, may lack what was confirmed: the
- * script says 'S', and the state is adopted, without a filter and with a new epoch.
+ * script says 'S', and the state is adopted, without a filter and with a new epoch. A
+ * state that was deleted is made anew, with another secret: BEGIN and ANNOUNCE are told
+ * the epoch, so that no mark and no filter is hashed with the one before.
  * Marks may be lost then, too. So for `l` after that nothing is built and no cache
  * entry is believed: by then all writes that were marked elsewhere are decided.
  *

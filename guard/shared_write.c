@@ -65,6 +65,7 @@ static redisReply *send_begin(shared_home *h, shared_server *s, const shared_vie
     sn_words_text(&words, s->run);
     sn_words_text(&words, v->live.id);
     sn_words_text(&words, v->next.id);
+    sn_words_text(&words, v->epoch);
     add_token(&words, w->token);
     sn_words_number(&words, sn_shared_bytes(&v->live));
     sn_words_number(&words, sn_shared_bytes(&v->next));
@@ -74,7 +75,7 @@ static redisReply *send_begin(shared_home *h, shared_server *s, const shared_vie
     for (size_t i = 0; i < w->n; i++) {
         char mark[24];
         struct shared_key *k = w->at + i;
-        k->hash = seen_hash_seeded(v->seed, k->key, k->len);
+        k->hash = seen_hasher_hash(&v->hasher, k->key, k->len);
         sn_shared_mark(mark, k->hash);
         sn_words_text(&words, mark);
         for (uint32_t p = 0; p < live; p++)

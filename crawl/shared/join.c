@@ -2,17 +2,48 @@
 #include "store_redis.h"
 #include "seed.h"
 
+#include <errno.h>
+
+/* A number of 64 bits in decimal: ends the program if it is not one. */
+static uint64_t reply_word(const redisReply *r)
+{
+    const char *text = reply_text(r);
+    size_t digits = strspn(text, "0123456789");
+    errno = 0;
+    uint64_t n = strtoull(text, NULL, 10);
+    if (!digits || text[digits] || errno)
+        kit_die("Redis: the description of the crawl is damaged: '%s' is not a seed",
+                text);
+    return n;
+}
+
+/* Version 2 hashes with a secret of two words; 1, which earlier programs made and know,
+ * with XXH3 and one. */
+static void read_hasher(redis_state *s, const char *version, const redisReply *low,
+                        const redisReply *high, const char *meta)
+{
+    if (!strcmp(version, "2"))
+        seen_hasher_init(&s->hasher, SEEN_HASH_KEYED, reply_word(low),
+                         reply_word(high));
+    else if (!strcmp(version, "1"))
+        seen_hasher_init(&s->hasher, SEEN_HASH_XXH3, reply_word(low), 0);
+    else
+        kit_die("%s in Redis is not a crawl of this version", meta);
+}
+
 /* The first worker decides how the crawl remembers; the others read it. */
 static void agree(crawler *c, redis_state *s, const char *meta)
 {
     /* All in one step, and only if there is nothing. */
     static const char script[] =
         "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], "
-        "'version', 1, "
-        "'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], 'seed', ARGV[4]) end "
-        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'version')";
+        "'version', 2, 'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], "
+        "'seed', ARGV[4], 'seed_high', ARGV[5]) end "
+        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'seed_high', "
+        "'version')";
     request r;
-    char seed[32];
+    char seed[32], high[32];
+    kit_secret secret = kit_new_secret();
     const char *mode = c->conf->exact ? "set" : "bitmap";
     if (!c->conf->exact) {
         redisReply *info =
@@ -22,22 +53,23 @@ static void agree(crawler *c, redis_state *s, const char *meta)
             mode = "module";
         requests_free(&r, 1);
     }
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)kit_new_seed());
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)secret.low);
+    snprintf(high, sizeof high, "%llu", (unsigned long long)secret.high);
     snprintf(
         s->cap, sizeof s->cap, "%llu",
         (unsigned long long)(c->conf->expect / SHARDS + c->conf->expect / 8 / SHARDS + 64));
     snprintf(s->err, sizeof s->err, "%.17g", c->conf->error);
     redisReply *reply = shards_command(
-        s, &r, meta, WORDS("EVAL", script, "1", meta, mode, s->cap, s->err, seed));
+        s, &r, meta,
+        WORDS("EVAL", script, "1", meta, mode, s->cap, s->err, seed, high));
     reply_check(&r);
-    if (reply->elements != 5 || reply->element[0]->type != REDIS_REPLY_STRING ||
-        reply->element[4]->type != REDIS_REPLY_STRING ||
-        strcmp(reply->element[4]->str, "1"))
+    if (reply->elements != 6 || reply->element[0]->type != REDIS_REPLY_STRING ||
+        reply->element[5]->type != REDIS_REPLY_STRING)
         kit_die("%s in Redis is not a crawl of this version", meta);
     snprintf(s->mode, sizeof s->mode, "%s", reply->element[0]->str);
     snprintf(s->cap, sizeof s->cap, "%s", reply_text(reply->element[1]));
     snprintf(s->err, sizeof s->err, "%s", reply_text(reply->element[2]));
-    s->seed = strtoull(reply_text(reply->element[3]), NULL, 10);
+    read_hasher(s, reply->element[5]->str, reply->element[3], reply->element[4], meta);
     c->conf->error = strtod(s->err, NULL);
     c->conf->exact = !strcmp(s->mode, "set");
     requests_free(&r, 1);
@@ -59,7 +91,7 @@ static void share_seeds(crawler *c, redis_state *s, const char *key)
     c->conf->seeds.n = 0;
     c->conf->seeds.p = kit_grow(c->conf->seeds.p, reply->elements, sizeof *c->conf->seeds.p);
     for (size_t i = 0; i < reply->elements; i++)
-        c->conf->seeds.p[c->conf->seeds.n++] = strdup(reply_text(reply->element[i]));
+        c->conf->seeds.p[c->conf->seeds.n++] = kit_copy(reply_text(reply->element[i]));
     requests_free(&r, 1);
 }
 

@@ -27,7 +27,7 @@ job *lease_next(crawler *c, host *h)
     j->depth = depth;
     j->hops = hops;
     j->kind = kind;
-    j->referrer = strdup(space ? space + 1 : "");
+    j->referrer = kit_copy(space ? space + 1 : "");
     j->token = item;
     e->items[e->next - 1] = NULL;
     e->open++;
@@ -137,7 +137,7 @@ static void accept_claim(crawler *c, const redisReply *row)
     e->count = row->elements - 1;
     e->items = kit_alloc(e->count * sizeof *e->items);
     for (size_t i = 0; i < e->count; i++)
-        e->items[i] = strdup(reply_text(row->element[i + 1]));
+        e->items[i] = kit_copy(reply_text(row->element[i + 1]));
     e->list = s->leases;
     s->leases = e;
     h->lease = e;

@@ -3,7 +3,6 @@
  * A server that cannot be reached in time, or answers with an error, ends the program:
  * everything sent before is safe there, and another worker goes on. */
 #include "store_redis.h"
-#include "seen.h"
 
 enum {
     PUSH_MOST = 300,  /* addresses in one script */

@@ -7,7 +7,6 @@
  * only asleep, the server refuses its pages when it reports them, and it withdraws its
  * lines: killed workers aside, each page is listed once. */
 #include "store_redis.h"
-#include "seen.h"
 
 #include <unistd.h>
 
@@ -19,7 +18,7 @@ static void redis_done(crawler *c, job *j, group *g, found *l)
     buf item = {0};
     for (size_t i = 0; i < l->count; i++) {
         const url *u = &l->u[i];
-        uint64_t h = seen_hash_seeded(s->seed, u->text, u->len);
+        uint64_t h = seen_hasher_hash(&s->hasher, u->text, u->len);
         uint8_t print[8];
         char head[64];
         /* Most links were sent before. All 64 bits are compared, so none is lost. */

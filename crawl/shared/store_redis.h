@@ -11,6 +11,7 @@
 #include "crawler.h"
 #include "nodes.h"
 #include "scripts.h"
+#include "seen.h"
 
 enum { SHARDS = 64 };
 
@@ -38,7 +39,7 @@ typedef struct redis_state {
     char prefix[SHARDS][1100];
     unsigned slot[SHARDS];
     char worker[40], mode[16], cap[32], err[32], lease_ms[32];
-    uint64_t seed;
+    seen_hasher hasher; /* of addresses; its secret is in Redis */
     outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
     size_t waiting; /* words in all of them, and leases to give back */
     uint64_t batch; /* of done pages */

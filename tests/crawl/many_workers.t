@@ -71,6 +71,30 @@ unknown 0" \
 
 start_redis
 one=$p
+
+# How addresses are hashed. old.invalid is nowhere, but its address is remembered.
+# remembered NAME: the fingerprints in its sets.
+remembered() {
+    "$crawl" --quiet --delay 0 --retries 0 --redis "redis://127.0.0.1:$one/$1" --out "$dir/h" "${@:2}" \
+        http://old.invalid/ 2>"$dir/err"
+    redis-cli -p "$one" smembers "seen:$1:{$1.30}:set" | head -c 8 | od -An -tx8 --endian=little | tr -d ' '
+}
+redis-cli -p "$one" hset seen:xxh3:crawl version 1 mode set cap 1000 err 0.001 seed 12345 >/dev/null
+same "a crawl that an earlier version began goes on with XXH3 and its seed" f95f999f78bdcd60 \
+    "$(remembered xxh3)"
+redis-cli -p "$one" hset seen:keyed:crawl version 2 mode set cap 1000 err 0.001 seed 1 \
+    seed_high 2 >/dev/null
+same "one of now has a keyed hash and a secret of two words" 205b083c1ff6c702 "$(remembered keyed)"
+a=$(remembered new1 --exact) b=$(remembered new2 --exact)
+[ ${#a} = 16 ] && [ ${#b} = 16 ] && [ "$a" != "$b" ]
+held "each new crawl has a secret of its own" $?
+same "of 128 bits" "2 2" "$(redis-cli -p "$one" hget seen:new1:crawl version) $(
+    redis-cli -p "$one" hmget seen:new1:crawl seed seed_high | sort -u | grep -c '^[1-9][0-9]*$')"
+redis-cli -p "$one" hdel seen:new1:crawl seed_high >/dev/null
+same "without its second word it is refused" "1" "$(remembered new1 >/dev/null; grep -c 'not text' "$dir/err")"
+redis-cli -p "$one" hset seen:new2:crawl version 3 >/dev/null
+same "and so is a crawl of a later version" "1" \
+    "$(remembered new2 >/dev/null; grep -c 'not a crawl of this version' "$dir/err")"
 four_workers "redis://127.0.0.1:$one/plain" "one Redis, bitmaps"
 same "without a module: plain bitmaps" bitmap "$(redis-cli -p "$one" hget seen:plain:crawl mode)"
 redis-cli -p "$one" hdel seen:plain:crawl cap >/dev/null

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #include <hiredis/hiredis.h>
+#include <stdarg.h>
 
 enum { LEASE_MS = 1000 };
 static fake_db db = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -55,6 +56,28 @@ static void redis(const char *command)
     if (r)
         freeReplyObject(r);
     redisFree(c);
+}
+
+/* The reply to a command as text: "" for none, numbers in decimal. */
+static const char *reply_to(const char *format, ...)
+{
+    static char text[200];
+    va_list args;
+    redisContext *c = redisConnect("127.0.0.1", redis_port);
+    va_start(args, format);
+    redisReply *r = redisvCommand(c, format, args);
+    va_end(args);
+    if (!r || r->type == REDIS_REPLY_ERROR) {
+        fprintf(stderr, "# %s: %s\n", format, r ? r->str : "no reply");
+        exit(2);
+    }
+    if (r->type == REDIS_REPLY_INTEGER)
+        snprintf(text, sizeof text, "%lld", r->integer);
+    else
+        snprintf(text, sizeof text, "%s", r->type == REDIS_REPLY_NIL ? "" : r->str);
+    freeReplyObject(r);
+    redisFree(c);
+    return text;
 }
 
 /* Deletes the bits of the filter in use, as an eviction would. */
@@ -249,6 +272,155 @@ static void troubled_server(void)
     seen_guard_close(g);
 }
 
+/* ---- how keys are hashed ---- */
+
+static uint64_t number_hash(const seen_hasher *h, long n)
+{
+    char key[24];
+    return seen_hasher_hash(h, key, (size_t)sprintf(key, "%ld", n));
+}
+
+/* Does COMMAND, with SETBIT's or GETBIT's last word, to the bits of key N in a filter
+ * that has BITS bits and PROBES a key, as all versions place them: how many were set.
+ */
+static unsigned key_bits(const char *command, const char *id, uint64_t bits,
+                         unsigned probes, uint64_t hash)
+{
+    unsigned set = 0;
+    uint64_t step = hash * 0x9e3779b97f4a7c15u;
+    step = (step ^ step >> 32) * 0xd6e8feb86659fd93u | 1;
+    for (unsigned i = 0; i < probes; i++) {
+        char text[200];
+        uint64_t at = (uint64_t)(((unsigned __int128)(hash + i * step) * bits) >> 64);
+        snprintf(text, sizeof text, command, id, (unsigned long long)at);
+        set += reply_to(text)[0] == '1';
+    }
+    return set;
+}
+
+/* Whether guards mark key N of NAME by hash H. */
+static bool marks_by(seen_guard *g, const char *name, const seen_hasher *h, long n)
+{
+    seen_guard_write *w = begin(g, n);
+    bool there = w && *reply_to("HGET {%s} m%016llx", name,
+                                (unsigned long long)number_hash(h, n));
+    if (w)
+        seen_guard_end(w, SEEN_GUARD_ABORTED, 0);
+    return there;
+}
+
+/* Whether the filter of NAME has all bits of key N by hash H. */
+static bool filter_by(const char *name, const seen_hasher *h, long n)
+{
+    char id[40], command[80];
+    unsigned long long bits = 0;
+    unsigned probes = 0;
+    snprintf(id, sizeof id, "%s", reply_to("HGET {%s} live", name));
+    if (sscanf(reply_to("HGET {%s} fl", name), "%llu:%u", &bits, &probes) != 2)
+        return false;
+    snprintf(command, sizeof command, "GETBIT {%s}:bits:%%s %%llu", name);
+    return key_bits(command, id, bits, probes, number_hash(h, n)) == probes;
+}
+
+static void set_rows(long n)
+{
+    memset(&db.row, 0, sizeof db.row);
+    for (long i = 0; i < n; i++)
+        db.row[i] = true;
+}
+
+/* A state as versions before the keyed hash wrote it, with a filter. */
+static void earlier_state(void)
+{
+    seen_hasher xxh3;
+    set_rows(100);
+    seen_hasher_init(&xxh3, SEEN_HASH_XXH3, 0x0123456789abcdef, 0);
+    seen_guard *g = open_shared("earlier", NULL, 0);
+    ok(state_is(g, "loading"), "a state is made");
+    seen_guard_close(g);
+    redis("HDEL {earlier} secret");
+    redis("HSET {earlier} seed 0123456789abcdef live f1 fl 8000:7 built 100 cap 1000");
+    redis("SETRANGE {earlier}:bits:f1 1000 \1");
+    for (long i = 0; i < 100; i++)
+        key_bits("SETBIT {earlier}:bits:%s %llu 1", "f1", 8000, 7,
+                 number_hash(&xxh3, i));
+    g = open_shared("earlier", NULL, 0);
+    ok(state_is(g, "enforcing") && lost(g) == 0 && get(g, 500) == 0 &&
+           stats(g).refused == 1 && stats(g).in_flight == 0,
+       "a state with a seed for XXH3 is read as it was");
+    ok(marks_by(g, "earlier", &xxh3, 501), "its keys are marked by XXH3");
+    ok(insert(g, 502) == 1 && filter_by("earlier", &xxh3, 502), "so they are added");
+    usleep(1000 * LEASE_MS); /* nothing is built before */
+    ok(seen_guard_build(g) == 1 && lost(g) == 0 && filter_by("earlier", &xxh3, 5) &&
+           !*reply_to("HGET {earlier} secret") &&
+           !strcmp(reply_to("HGET {earlier} seed"), "0123456789abcdef"),
+       "and so the next filter is built");
+    seen_guard_close(g);
+}
+
+static void keyed_state(void)
+{
+    char secret[60];
+    unsigned long long low = 0, high = 0;
+    seen_hasher keyed;
+    set_rows(100);
+    seen_guard *g = open_shared("keyed", NULL, 0);
+    ok(seen_guard_build(g) == 1 && lost(g) == 0, "a filter with a state of now");
+    snprintf(secret, sizeof secret, "%s", reply_to("HGET {keyed} secret"));
+    ok(sscanf(secret, "3:%16llx%16llx", &low, &high) == 2 && strlen(secret) == 34 &&
+           low && high && low != high && !*reply_to("HGET {keyed} seed"),
+       "it has a secret of 128 bits, and no seed for an earlier program to take for its own");
+    seen_hasher_init(&keyed, SEEN_HASH_KEYED, low, high);
+    ok(marks_by(g, "keyed", &keyed, 501) && filter_by("keyed", &keyed, 5) &&
+           insert(g, 502) == 1 && filter_by("keyed", &keyed, 502),
+       "marks and filter are keyed with it");
+    seen_guard_close(g);
+    secret[0] = '4';
+    reply_to("HSET {keyed} secret %s", secret);
+    g = open_shared("keyed", NULL, 0);
+    ok(get(g, 5) == 1 && get(g, 503) == 0 && stats(g).refused == 0 &&
+           insert(g, 503) < 0 && strstr(seen_guard_reason(), "later version"),
+       "a hash that this version does not know: open, and not written");
+    seen_guard_close(g);
+}
+
+/* Makes the state of NAME anew, as after an eviction; returns a guard that has seen it.
+ */
+static seen_guard *made_anew(const char *name)
+{
+    reply_to("DEL {%s}", name);
+    seen_guard *g = open_shared(name, NULL, 0);
+    stats(g);
+    return g;
+}
+
+static void another_secret(void)
+{
+    set_rows(100);
+    seen_guard *a = open_shared("anew", NULL, 0);
+    stats(a);
+    seen_guard *b = made_anew("anew");
+    seen_guard_write *w = begin(a, 600);
+    ok(w && seen_guard_build(b) == 1,
+       "a state is made anew; one who knew the old one writes");
+    db.row[600] = true;
+    ok(get(a, 600) == 1 && get(b, 600) == 1,
+       "its key is in the filter built meanwhile");
+    seen_guard_end(w, SEEN_GUARD_COMMITTED, 0);
+    seen_guard_close(b);
+    if (fork() == 0) {
+        usleep(300 * LEASE_MS); /* the builder below waits for a lease of writers */
+        made_anew("anew");
+        _exit(0);
+    }
+    b = made_anew("anew");
+    ok(seen_guard_build(b) == 1 && lost(a) == 0 && lost(b) == 0,
+       "made anew while a builder waits: it hashes with the secret of now");
+    wait(NULL);
+    seen_guard_close(a);
+    seen_guard_close(b);
+}
+
 static void strange_config(void)
 {
     seen_guard *g;
@@ -281,6 +453,9 @@ int main(void)
     strange_config();
     basics();
     building();
+    earlier_state();
+    keyed_state();
+    another_secret();
     troubled_server();
     servers_end();
     return done();
