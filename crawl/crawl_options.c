@@ -277,7 +277,7 @@ static void read_seeds(words *seeds, const char *path)
         while (n > 0 && strchr(" \t\r\n", line[n - 1]))
             line[--n] = 0;
         if (*s && *s != '#')
-            words_add(seeds, strdup(s));
+            words_add(seeds, kit_copy(s));
     }
     if (ferror(f))
         kit_die("--seeds %s: %s", path, strerror(errno));

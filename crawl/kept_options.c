@@ -51,7 +51,7 @@ static void read_line(config *c, const char *path, char *line)
         kit_die("%s: '%s' is not a line of name, tab, value", path, line);
     *tab = 0;
     if (!strcmp(line, "url")) {
-        words_add(&c->saved, strdup(tab + 1));
+        words_add(&c->saved, kit_copy(tab + 1));
         return;
     }
     if (!strcmp(line, "seed")) {
@@ -61,7 +61,7 @@ static void read_line(config *c, const char *path, char *line)
     const crawl_option *o = crawl_option_by_name(line);
     if (!o || o->how == RUN || o->how == SEEDS)
         kit_die("%s: '%s' is not an option of this version", path, line);
-    char *value = o->arg ? strdup(tab + 1) : NULL;
+    char *value = o->arg ? kit_copy(tab + 1) : NULL;
     crawl_option_set(c, o, value);
     if (o->how < TEXT || o->how > INPUT) /* a number, not the text itself */
         free(value);

@@ -193,7 +193,7 @@ static void weigh_page(crawler *c, job *j, const fingerprint *print)
                  (unsigned long long)(h->fresh + h->dull), (unsigned long long)h->dull);
         h->dead = OUT_TRAP;
         free(h->dead_why);
-        h->dead_why = strdup(why);
+        h->dead_why = kit_copy(why);
     }
 }
 

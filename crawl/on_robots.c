@@ -52,12 +52,14 @@ static void set_rules(crawler *c, host *h, const fetch *f, bool failed, bool bus
     if (failed) {
         h->dead = (uint8_t)f->outcome; /* no rules, no requests */
         free(h->dead_why);
-        h->dead_why = strdup(f->why);
+        h->dead_why = kit_copy(f->why);
     } else if (busy) {
         h->robots = robots_all(false);
     } else if (f->outcome == OUT_OK && f->status / 100 == 2) {
         h->robots = robots_parse(f->body.p, f->body.len, c->conf->product);
     }
+    if (!h->robots && !failed && (busy || f->status / 100 == 2))
+        kit_die("out of memory"); /* no rules would mean that all is allowed */
     /* Crawl-delay: theirs if it is longer than ours, up to a limit. */
     double theirs = h->robots ? robots_delay(h->robots) : -1;
     if (theirs > c->conf->max_delay)

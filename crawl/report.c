@@ -82,7 +82,7 @@ static void open_warc(report *r, const uint64_t *size)
     const config *c = r->conf;
     growing *g = &r->file[FILE_WARC];
     free(r->warc_name);
-    r->warc_name = c->warc ? strdup(warc_path(c, r->warc_number)) : NULL;
+    r->warc_name = c->warc ? kit_copy(warc_path(c, r->warc_number)) : NULL;
     open_growing(g, r->warc_name, size);
     if (c->warc)
         warc_begin(r->warc, g, g->name);

@@ -469,24 +469,30 @@ static void close_shared(seen_guard *g)
     g->shared = NULL;
 }
 
-/* "HOST:PORT,HOST:PORT": false if it is not. */
-static bool read_servers(shared_home *h, const char *text)
+/* "HOST:PORT,HOST:PORT": 0 or a negative code. */
+static int read_servers(shared_home *h, const char *all)
 {
+    const char *text = all;
     while (*text && h->servers < SHARED_SERVERS) {
         size_t len = strcspn(text, ",");
-        char *copy = strndup(text, len), *colon = copy ? strrchr(copy, ':') : NULL,
-             *end;
+        char *copy = strndup(text, len), *end;
+        if (!copy)
+            return sn_guard_fail(SEEN_ENOMEM, "no memory");
+        char *colon = strrchr(copy, ':');
         long port = colon ? strtol(colon + 1, &end, 10) : 0;
         if (!colon || *end || port < 1 || port > 65535) {
             free(copy);
-            return false;
+            break;
         }
         *colon = 0;
         h->host[h->servers] = copy;
         h->port[h->servers++] = (int)port;
         text += len + (text[len] == ',');
     }
-    return h->servers > 0 && !*text;
+    return h->servers > 0 && !*text
+               ? 0
+               : sn_guard_fail(SEEN_EINVAL, ".shared.servers is not HOST:PORT,...: %s",
+                               all);
 }
 
 static void *connect_pooled(void *ctx)
@@ -544,16 +550,16 @@ int sn_shared_home_open(seen_guard *g, const seen_guard_config *config)
     h->name = strdup(c->name);
     h->user = c->user ? strdup(c->user) : NULL;
     h->password = c->password ? strdup(c->password) : NULL;
-    if (!h->name || asprintf(&h->state, "{%s}", h->name) < 0) {
+    if (!h->name || (c->user && !h->user) || (c->password && !h->password) ||
+        asprintf(&h->state, "{%s}", h->name) < 0) {
         h->state = NULL;
         rc = sn_guard_fail(SEEN_ENOMEM, "no memory");
-    } else if (!read_servers(h, c->servers)) {
-        rc = sn_guard_fail(SEEN_EINVAL, ".shared.servers is not HOST:PORT,...: %s",
-                           c->servers);
     } else {
+        rc = read_servers(h, c->servers);
+    }
+    if (rc == 0)
         rc = sn_pool_init(&h->pool, c->connections, connect_pooled,
                           sn_shared_disconnect, h);
-    }
     if (rc < 0) {
         close_shared(g);
         return rc;

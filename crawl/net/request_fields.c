@@ -67,7 +67,7 @@ void auth_read(config *c, const char *file)
         fclose(f);
     free(line);
     if (env && *env) {
-        char *copy = strdup(env), *rest = copy;
+        char *copy = kit_copy(env), *rest = copy;
         for (number = 1; (line = strsep(&rest, "\n")); number++)
             add_account(c, "SEEN_CRAWL_AUTH", number, line);
         free(copy);
