@@ -9,10 +9,10 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { copyLines } from "./copy_lines.js";
-import { keyCurves, makePlan, memoryCurves, sayChoice } from "./plan_model.js";
-import { figuresTable, linesHtml, planRows } from "./plan_table.js";
-import { keysPlot, memoryPlot } from "./plot_svg.js";
+import { copyLines } from "./copy_lines.mjs";
+import { keyCurves, makePlan, memoryCurves, sayChoice } from "./plan_model.mjs";
+import { figuresTable, linesHtml, planRows } from "./plan_table.mjs";
+import { keysPlot, memoryPlot } from "./plot_svg.mjs";
 import { readmePicture } from "./readme_picture.mjs";
 
 const [mjs, wasmFile, command, out, picture] = process.argv.slice(2);
@@ -41,7 +41,7 @@ function collect(path, text, done, order) {
 }
 
 const order = [];
-collect("page_start.js", read("page_start.js"), new Set(), order);
+collect("page_start.mjs", read("page_start.mjs"), new Set(), order);
 // Comments of a line's own are for readers of the sources.
 const script = order.join("\n").replace(/^\s*\/\/.*\n/gm, "").replace(/<\/script/g, "<\\/script");
 const early = read("early.js").replace(/^\/\/.*\n/gm, "").trim();

@@ -1,6 +1,6 @@
 // readme_picture.mjs - the picture of README.md: the first plot, with its colours inside.
-import { memoryCurves } from "./plan_model.js";
-import { BOX, memoryPlot } from "./plot_svg.js";
+import { memoryCurves } from "./plan_model.mjs";
+import { BOX, memoryPlot } from "./plot_svg.mjs";
 
 const STYLE = `text{font:12px sans-serif;fill:#1c2126}.title{font-size:15px;font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}
 .faint{fill:#565e66}.grid{stroke:#d9d5ca;fill:none}.line{fill:none;stroke:currentColor;stroke-width:1.6}.line.shown{stroke-width:3.4}

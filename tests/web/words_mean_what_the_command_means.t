@@ -2,7 +2,7 @@
 // What a reader may write in the page's fields, against the command and against words.
 (async () => {
   const { done, ok, planJson, same, seenCommand, top } = await import("./browser_test.mjs");
-  const w = await import(`${top}/web/human_words.js`);
+  const w = await import(`${top}/web/human_words.mjs`);
 
   // The command says what it understood: it echoes keys, and a size as the most that fits.
   for (const text of ["1000", "20M", "2e7", "1.5k", "2G", ".5M", "3E", "0x10", "12Q", "-5", "", "1e400", "20 M"]) {

@@ -1,9 +1,9 @@
-// plan_model.js - what was asked, completed: a row for every kind, and the one to take.
+// plan_model.mjs - what was asked, completed: a row for every kind, and the one to take.
 //
 // Every figure comes from the C library (SEEN.plan). Here are only units (bits a key times
 // keys are bytes), what stands in for a number that was not given, and which kinds serve.
 import { parseBitsPerKey, parseBytes, parseCount, parseError, parseProbes, showBytes, showCount,
-  showError } from "./human_words.js";
+  showError } from "./human_words.mjs";
 
 // The fields of the form: how each is read, and what to write in it.
 export const FIELDS = {

@@ -1,9 +1,9 @@
-// play_part.js - the Play: a filter so small that every bit is seen, and the library sets it.
-import { drawFilter, unitNames } from "./draw_kinds.js";
-import { escapeText, showBytes, showError, withCommas } from "./human_words.js";
-import { keepLink, linkOf } from "./link_state.js";
-import { layersOf } from "./native_layers.js";
-import { theoryPlot } from "./theory_plot.js";
+// play_part.mjs - the Play: a filter so small that every bit is seen, and the library sets it.
+import { drawFilter, unitNames } from "./draw_kinds.mjs";
+import { escapeText, showBytes, showError, withCommas } from "./human_words.mjs";
+import { keepLink, linkOf } from "./link_state.mjs";
+import { layersOf } from "./native_layers.mjs";
+import { theoryPlot } from "./theory_plot.mjs";
 
 const byId = (id) => document.getElementById(id);
 const REMOVES = ["set", "cuckoo"];

@@ -1,8 +1,8 @@
-// draw_kinds.js - each kind of filter drawn as it is: bits, cache lines, buckets, a ribbon.
+// draw_kinds.mjs - each kind of filter drawn as it is: bits, cache lines, buckets, a ribbon.
 //
 // Pure text to SVG. HITS are the bits that a key reads, by layer.
-import { escapeText } from "./human_words.js";
-import { bitOf, cuckooBuckets, ribbonSegments, setBuckets } from "./native_layers.js";
+import { escapeText } from "./human_words.mjs";
+import { bitOf, cuckooBuckets, ribbonSegments, setBuckets } from "./native_layers.mjs";
 
 const WIDE = 640, PAD = 6;
 const r1 = (x) => Number(x.toFixed(1));

@@ -1,8 +1,8 @@
-// plot_cursor.js - reading a plot by pointer or keyboard: one slider over its points.
+// plot_cursor.mjs - reading a plot by pointer or keyboard: one slider over its points.
 //
 // The plot is redrawn often; the slider around it stays, so that the focus does.
-import { BOX, xAt, yOf } from "./plot_svg.js";
-import { escapeText, showError } from "./human_words.js";
+import { BOX, xAt, yOf } from "./plot_svg.mjs";
+import { escapeText, showError } from "./human_words.mjs";
 
 // BOX_EL holds the svg, READ is where words go, TAKE is called with an index when the reader
 // clicks or presses Enter. Returns show(curves, decades, shareOf,

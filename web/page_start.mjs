@@ -1,8 +1,8 @@
-// page_start.js - unpacks the library, starts the three parts, follows the address.
-import { readLink } from "./link_state.js";
-import { startOpen } from "./open_part.js";
-import { startPlan } from "./plan_part.js";
-import { startPlay } from "./play_part.js";
+// page_start.mjs - unpacks the library, starts the three parts, follows the address.
+import { readLink } from "./link_state.mjs";
+import { startOpen } from "./open_part.mjs";
+import { startPlan } from "./plan_part.mjs";
+import { startPlay } from "./play_part.mjs";
 import { load } from "./seen.mjs";
 
 // The module is in the page once, gzip'd and in base64.

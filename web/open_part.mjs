@@ -1,9 +1,9 @@
-// open_part.js - the Open: a filter file, ours or another system's, shown, asked, added to, saved.
+// open_part.mjs - the Open: a filter file, ours or another system's, shown, asked, added to, saved.
 //
 // Files are strangers: the library checks them, and what it refuses is told in its words.
-import { drawFilter, fillMap } from "./draw_kinds.js";
-import { escapeText, parseCount, parseError, showBytes, showCount, showError, withCommas } from "./human_words.js";
-import { layersOf } from "./native_layers.js";
+import { drawFilter, fillMap } from "./draw_kinds.mjs";
+import { escapeText, parseCount, parseError, showBytes, showCount, showError, withCommas } from "./human_words.mjs";
+import { layersOf } from "./native_layers.mjs";
 
 const byId = (id) => document.getElementById(id);
 const MOST_BYTES = 256 * 2 ** 20, MOST_ANSWERS = 500, SMALL_BITS = 8192;

@@ -1,4 +1,4 @@
-// link_state.js - what the reader entered, in the address: "#plan?keys=2+billion&error=1%25".
+// link_state.mjs - what the reader entered, in the address: "#plan?keys=2+billion&error=1%25".
 
 // {part, values}; anything that is not ours is the plan, empty.
 export function readLink(hash) {

@@ -1,5 +1,5 @@
-// theory_plot.js - the error as a filter fills: theory as a line, what was measured as crosses.
-import { showError } from "./human_words.js";
+// theory_plot.mjs - the error as a filter fills: theory as a line, what was measured as crosses.
+import { showError } from "./human_words.mjs";
 
 const W = 400, H = 270, L = 78, R = 14, T = 14, B = 40;
 

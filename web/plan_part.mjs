@@ -1,11 +1,11 @@
-// plan_part.js - the Plan: fields in, table, plots and lines out, the state in the link.
-import { copyLines } from "./copy_lines.js";
-import { showBytes, showCount, showError, showShare, withCommas } from "./human_words.js";
-import { keepLink, linkOf } from "./link_state.js";
-import { FIELDS, GIVEN, keyCurves, makePlan, memoryCurves, readFields, sayChoice } from "./plan_model.js";
-import { linesHtml, planRows } from "./plan_table.js";
-import { plotCursor } from "./plot_cursor.js";
-import { decadesFor, keysPlot, memoryPlot } from "./plot_svg.js";
+// plan_part.mjs - the Plan: fields in, table, plots and lines out, the state in the link.
+import { copyLines } from "./copy_lines.mjs";
+import { showBytes, showCount, showError, showShare, withCommas } from "./human_words.mjs";
+import { keepLink, linkOf } from "./link_state.mjs";
+import { FIELDS, GIVEN, keyCurves, makePlan, memoryCurves, readFields, sayChoice } from "./plan_model.mjs";
+import { linesHtml, planRows } from "./plan_table.mjs";
+import { plotCursor } from "./plot_cursor.mjs";
+import { decadesFor, keysPlot, memoryPlot } from "./plot_svg.mjs";
 
 const byId = (id) => document.getElementById(id);
 const ECHO = {

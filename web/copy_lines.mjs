@@ -1,4 +1,4 @@
-// copy_lines.js - a row of the plan as lines to copy: shell, C, Python, Redis.
+// copy_lines.mjs - a row of the plan as lines to copy: shell, C, Python, Redis.
 //
 // Each makes a filter of the kind of the row, for its keys and its error or memory; all but
 // the static one grow if more keys come. A test runs them.

@@ -1,4 +1,4 @@
-// native_layers.js - the shapes inside a native file, as docs/format.md lays them out.
+// native_layers.mjs - the shapes inside a native file, as docs/format.md lays them out.
 //
 // For pictures only: it trusts bytes that the library has written or has accepted.
 

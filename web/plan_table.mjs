@@ -1,9 +1,9 @@
-// plan_table.js - the plan as HTML text: the table of kinds, the lines to copy.
+// plan_table.mjs - the plan as HTML text: the table of kinds, the lines to copy.
 //
 // Pure, so that the build writes the first answer into the page: it is there before the
 // library is, and without JavaScript.
-import { escapeText, showBytes, showCount, showError, showShare } from "./human_words.js";
-import { lookOf } from "./plot_svg.js";
+import { escapeText, showBytes, showCount, showError, showShare } from "./human_words.mjs";
+import { lookOf } from "./plot_svg.mjs";
 
 const SAYS = {
   classic: "textbook; smallest of the Bloom filters below 1 in 10,000",

@@ -1,4 +1,4 @@
-// human_words.js - "2 billion", "1 in 1000", "500 MB" to numbers, and numbers to words.
+// human_words.mjs - "2 billion", "1 in 1000", "500 MB" to numbers, and numbers to words.
 //
 // What `seen plan` accepts means the same here (kit/human_numbers.c): 64M of memory is
 // 64 x 1024 x 1024, 64 MB are 64,000,000 bytes, 64M keys are 64,000,000. Beyond that, words.

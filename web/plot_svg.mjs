@@ -1,8 +1,8 @@
-// plot_svg.js - two plots as SVG text: error against memory, error against keys.
+// plot_svg.mjs - two plots as SVG text: error against memory, error against keys.
 //
 // Pure: the page, the build (first picture, README) and the tests call it alike. A kind is
 // told by its dashes, its marks and its name in the legend; colour only helps.
-import { escapeText, showBytes, showCount, showError } from "./human_words.js";
+import { escapeText, showBytes, showCount, showError } from "./human_words.mjs";
 
 export const BOX = { width: 520, height: 400, left: 92, right: 30, top: 40, bottom: 118 };
 
