@@ -13,9 +13,9 @@ lock = open(os.path.join(folder, "lock"), "w")
 fcntl.flock(lock, fcntl.LOCK_EX)  # the same test may run on the other server
 if not os.path.isdir(os.path.join(folder, "node_modules", "ioredis")):
     try:
-        got = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix",
+        got = subprocess.run(["npm", "install", "--fetch-retries=1", "--fetch-timeout=20000", "--silent", "--no-audit", "--no-fund", "--prefix",
                               folder, "redis", "ioredis"], capture_output=True, text=True,
-                             timeout=300)
+                             timeout=60)
     except subprocess.TimeoutExpired:
         skip_all("npm does not answer")
     if got.returncode:

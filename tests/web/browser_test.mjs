@@ -3,7 +3,7 @@
 // playwright-core and axe-core come from npm into $BUILD/web_tests, so that the second run
 // needs no network. Screenshots are kept in $BUILD/page/shots.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -40,11 +40,16 @@ export const readBytes = (path) => readFileSync(path);
 function fromNpm() {
   const folder = join(build, "web_tests"), require = createRequire(join(folder, "x.js"));
   if (!existsSync(join(folder, "node_modules", "axe-core", "axe.min.js"))) {
+    const refused = join(folder, "npm_refused"); // so that only one test of a run waits for npm
+    if (existsSync(refused) && Date.now() - statSync(refused).mtimeMs < 600000) skipAll("npm does not answer");
     mkdirSync(folder, { recursive: true });
     // One at a time: the tests of this folder may run side by side.
     const got = spawnSync("flock", [join(folder, "lock"), "npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder,
-      "playwright-core", "axe-core"], { encoding: "utf8", timeout: 300000 });
-    if (got.status !== 0) skipAll(`npm could not fetch playwright-core and axe-core: ${(got.stderr || "").trim().slice(-100)}`);
+      "--fetch-retries=1", "--fetch-timeout=20000", "playwright-core", "axe-core"], { encoding: "utf8", timeout: 60000 });
+    if (got.status !== 0) {
+      writeFileSync(refused, "");
+      skipAll(`npm could not fetch playwright-core and axe-core: ${(got.stderr || "").trim().slice(-100)}`);
+    }
   }
   return require;
 }
