@@ -75,16 +75,24 @@ T512 INLINE __m512i remix512(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 29));
 }
 
+/* In halves: gcc takes an array on the stack for aligned to 64 bytes, which it is not in
+ * the frames of gcc's address sanitizer. */
+T512 INLINE void put512(uint64_t *to, __m512i x)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_castsi512_si256(x));
+    _mm256_storeu_si256((__m256i *)(void *)(to + 4), _mm512_extracti64x4_epi64(x, 1));
+}
+
 /* Finds and fetches the spots of eight keys. */
 T512 INLINE void eight_spots512(const sn_layer *l, unsigned bits, const uint64_t *h,
                                 sn_ribbon_spot *to)
 {
     uint64_t m[8], g[8], c[8];
     __m512i x = remix512(_mm512_loadu_si512(h));
-    _mm512_storeu_si512(m, x);
+    put512(m, x);
     x = remix512(x);
-    _mm512_storeu_si512(g, x);
-    _mm512_storeu_si512(c, remix512(x));
+    put512(g, x);
+    put512(c, remix512(x));
     for (int j = 0; j < 8; j++) {
         to[j] = sn_ribbon_spot_mixed(l, bits, m[j], g[j], c[j]);
         if (to[j].at)
