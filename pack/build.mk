@@ -42,7 +42,7 @@ STATIC_CC ?= musl-gcc
 STATIC_CFLAGS ?= -O2
 STATIC = $(BUILD)/static
 STATIC_HEADERS = xxhash.h zlib.h zconf.h zstd.h zstd_errors.h bzlib.h lzma.h lzma lz4frame.h libdeflate.h
-STATIC_LIBS = z zstd bz2 lzma lz4 deflate
+STATIC_LIBS = z zstd bz2 lzma lz4 deflate xxhash
 header-of = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) -E -xc - 2>/dev/null | sed -n 's|^. 1 "\(.*/$(1)\)".*|\1|p' | head -n 1)
 .PHONY: static
 static:
@@ -58,7 +58,8 @@ static:
 # The archives were compiled with another libc's headers.
 ifdef MUSL
 $(BUILD)/seen: $(BUILD)/obj/pack/checked_calls.o
-CLI_LIBS += $(BUILD)/obj/pack/checked_calls.o
+# (Debian 13's lz4 calls the hash library, which ours has compiled in.)
+CLI_LIBS += $(BUILD)/obj/pack/checked_calls.o $(wildcard $(BUILD)/sys/lib/libxxhash.a)
 endif
 
 # ---- the binary interface of a release ---------------------------------------------
