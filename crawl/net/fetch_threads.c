@@ -96,6 +96,20 @@ static void hang_bell(watch *w, void (*ready)(watch *w, uint32_t events), int lo
     loop_set(loop, w, EPOLLIN);
 }
 
+/* Moves all of FROM to TO, which LOCK guards, and rings if the other side has nothing
+ * to do yet. */
+static void hand_over(fetch_list *from, fetch_list *to, pthread_mutex_t *lock,
+                      const watch *bell)
+{
+    if (!from->end)
+        return;
+    pthread_mutex_lock(lock);
+    bool empty = list_move(to, from);
+    pthread_mutex_unlock(lock);
+    if (empty)
+        ring(bell);
+}
+
 /* ---- in a thread ----------------------------------------------------------------- */
 
 static void on_wake(watch *w, uint32_t events)
@@ -119,18 +133,6 @@ static void on_fetched(fetch *f)
     list_add(&t->done, f);
 }
 
-static void give_back(fetcher *t)
-{
-    threads_engine *e = t->all;
-    if (!t->done.end)
-        return;
-    pthread_mutex_lock(&e->lock);
-    bool empty = list_move(&e->answered, &t->done);
-    pthread_mutex_unlock(&e->lock);
-    if (empty)
-        ring(&e->back);
-}
-
 static void *run_fetcher(void *ctx)
 {
     fetcher *t = ctx;
@@ -150,7 +152,7 @@ static void *run_fetcher(void *ctx)
         }
         if (cancel)
             e->cancel_all(e);
-        give_back(t);
+        hand_over(&t->done, &t->all->answered, &t->all->lock, &t->all->back);
     }
     return NULL;
 }
@@ -173,13 +175,7 @@ static void send_next(threads_engine *e)
 {
     for (unsigned i = 0; i < e->count; i++) {
         fetcher *t = &e->fetchers[i];
-        if (!t->next.end)
-            continue;
-        pthread_mutex_lock(&t->lock);
-        bool empty = list_move(&t->inbox, &t->next);
-        pthread_mutex_unlock(&t->lock);
-        if (empty)
-            ring(&t->wake);
+        hand_over(&t->next, &t->inbox, &t->lock, &t->wake);
     }
 }
 

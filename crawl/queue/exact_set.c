@@ -9,6 +9,7 @@
 #include "exact_set.h"
 #include "say.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,12 @@ static uint64_t get_slot(const uint8_t *p)
 {
     uint64_t v; /* reads one byte more, which every array has */
     memcpy(&v, p, sizeof v);
-    return v & ((1ull << BITS) - 1);
+    return le64toh(v) & ((1ull << BITS) - 1);
 }
 
 static void put_slot(uint8_t *p, uint64_t v)
 {
+    v = htole64(v);
     memcpy(p, &v, SLOT);
 }
 
@@ -151,18 +153,17 @@ static bool add_print(exact_set *s, shard *h, uint64_t print)
     return false;
 }
 
-exact_set *exact_set_new(uint64_t seed, uint64_t keys)
+exact_set *exact_set_new(kit_secret secret, uint64_t keys)
 {
     exact_set *s = kit_alloc(sizeof *s);
     while (s->shard_bits < SHARD_BITS_MOST && keys >> s->shard_bits > KEYS_PER_SHARD)
         s->shard_bits++;
     size_t n = (size_t)1 << s->shard_bits;
     s->shards = kit_alloc(n * sizeof *s->shards);
-    seen_hasher_init(&s->first, SEEN_HASH_KEYED, seed,
-                     seen_hash_seeded(1, &seed, sizeof seed));
+    seen_hasher_init(&s->first, SEEN_HASH_KEYED, secret.low, secret.high);
     seen_hasher_init(&s->second, SEEN_HASH_KEYED,
-                     seen_hash_seeded(2, &seed, sizeof seed),
-                     seen_hash_seeded(3, &seed, sizeof seed));
+                     seen_hash_seeded(2, &secret, sizeof secret),
+                     seen_hash_seeded(3, &secret, sizeof secret));
     /* Of different sizes, so that they do not grow all at the same time. */
     for (size_t i = 0; i < n; i++)
         map_slots(s, &s->shards[i], 512 + i * 64 / n);

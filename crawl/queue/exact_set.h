@@ -8,12 +8,13 @@
 #ifndef CRAWL_EXACT_SET_H
 #define CRAWL_EXACT_SET_H
 
+#include "seed.h"
 #include "seen.h"
 
 typedef struct exact_set exact_set;
 
 /* KEYS are expected; more are fine. Dies if memory runs out, as adding does. */
-exact_set *exact_set_new(uint64_t seed, uint64_t keys);
+exact_set *exact_set_new(kit_secret secret, uint64_t keys);
 void exact_set_free(exact_set *s);
 
 /* Adds N keys in order and says which were there before: of two equal ones only the

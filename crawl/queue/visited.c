@@ -16,8 +16,10 @@ struct visited {
 visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
 {
     visited *v = kit_alloc(sizeof *v);
+    /* The set is filled again from the log, so half of the secret need not be kept. */
+    kit_secret secret = {seed, kit_new_secret().high};
     if (c->exact) {
-        v->exact = exact_set_new(seed, keys);
+        v->exact = exact_set_new(secret, keys);
         v->capacity = keys < 4000000 ? 16 * keys : UINT64_MAX;
         return v;
     }
@@ -26,10 +28,8 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
     seen_spec spec = {.kind = SEEN_CUCKOO,
                       .keys = keys + keys / 64 + 64, /* one page's links over it */
                       .error = c->error,
-                      .seed = seed,
-                      /* The set is filled anew from the log, so the second half of the
-                       * secret need not be kept. */
-                      .seed_high = kit_new_secret().high};
+                      .seed = secret.low,
+                      .seed_high = secret.high};
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
     v->capacity = keys;

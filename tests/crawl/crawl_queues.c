@@ -363,14 +363,14 @@ static void check_exact(void)
 {
     static const uint64_t expected[] = {1, 100000, 100000000};
     for (int i = 0; i < 3; i++) {
-        exact_set *s = exact_set_new(7 + (uint64_t)i, expected[i]);
+        exact_set *s = exact_set_new((kit_secret){7 + (uint64_t)i, 1}, expected[i]);
         ok(knows_all(s, 400000), "400,000 addresses where %llu are expected: each is new once",
            (unsigned long long)expected[i]);
         if (i < 2)
             ok(exact_set_bytes(s) < 400000 * 9.3, "in %.2f bytes each", (double)exact_set_bytes(s) / 400000);
         exact_set_free(s);
     }
-    exact_set *s = exact_set_new(9, 5000000);
+    exact_set *s = exact_set_new((kit_secret){9, 1}, 5000000);
     knows_all(s, 1000);
     ok(exact_set_lost(s) < 1e6 / 2 / 2.9e20, "what is lost by expectation is that of 68 bits");
     exact_set_free(s);
