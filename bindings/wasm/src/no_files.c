@@ -3,6 +3,10 @@
  * Nothing that seen_wasm.c exports opens a file. The library still refers to these, for
  * filters that came from files and builders that outgrow their memory; here they say
  * that it cannot be done, and that is an ordinary failure of the call. */
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/replace.h"
+#include "filter/excused.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -78,25 +82,13 @@ char *strerror(int e)
 
 /* ---- the library's: base/map.c and base/replace.c -------------------------------- */
 
-int sn_map(const char *path, int how, uint8_t **p, uint64_t *len, int *lock,
-           uint64_t *modified);
-uint64_t sn_modified(const struct stat *st);
-void sn_unmap(uint8_t *p, uint64_t len, int lock);
-int sn_cannot_open(const char *path);
-int sn_replace_begin(void *r, const char *path);
-int sn_replace_write(void *r, const void *p, size_t len);
-int sn_replace_rewind(void *r);
-int sn_replace_commit(void *r);
-void sn_replace_abort(void *r);
-int sn_fail(int code, const char *fmt, ...);
-
 static int refused(void)
 {
     none();
-    return sn_fail(-9 /* SEEN_EIO */, "there are no files here");
+    return sn_fail(SEEN_EIO, "there are no files here");
 }
-int sn_map(const char *path, int how, uint8_t **p, uint64_t *len, int *lock,
-           uint64_t *modified)
+int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len,
+           int *lock, uint64_t *modified)
 {
     return refused();
 }
@@ -111,49 +103,49 @@ int sn_cannot_open(const char *path)
 {
     return refused();
 }
-int sn_replace_begin(void *r, const char *path)
+int sn_replace_begin(sn_replace *r, const char *path)
 {
     return refused();
 }
-int sn_replace_write(void *r, const void *p, size_t len)
+int sn_replace_write(sn_replace *r, const void *p, size_t len)
 {
     return refused();
 }
-int sn_replace_rewind(void *r)
+int sn_replace_rewind(sn_replace *r)
 {
     return refused();
 }
-int sn_replace_commit(void *r)
+int sn_replace_commit(sn_replace *r)
 {
     return refused();
 }
-void sn_replace_abort(void *r)
+void sn_replace_abort(sn_replace *r)
 {
 }
 
 /* ---- and filter/excused.c: exceptions live in files beside filters, so here a filter
  * has none --------------------------------------------------------------------------- */
 
-#define NONE(name, ...)                                                                \
-    int name(__VA_ARGS__);                                                             \
-    int name(__VA_ARGS__)                                                              \
+#define NONE(type, name, ...)                                                          \
+    type name(__VA_ARGS__)                                                             \
     {                                                                                  \
         return 0;                                                                      \
     }
 #define NOTHING(name, ...)                                                             \
-    void name(__VA_ARGS__);                                                            \
     void name(__VA_ARGS__)                                                             \
     {                                                                                  \
     }
-NONE(sn_excused_load, void *f, const char *path)
-NONE(sn_excused_save, const void *f, const char *path, int fd, uint64_t content)
-NONE(sn_excused_flush, void *f)
-NONE(sn_excused_changed, const void *f)
-NONE(sn_excused_copy, void *to, const void *from)
-NONE(sn_excused_has, const void *f, const void *key, size_t len, uint64_t hash)
-NOTHING(sn_excused_merged, void *f, const void *src)
-NOTHING(sn_excused_free, void *f)
-NOTHING(sn_excused_sift, const void *f, const void *keys, const uint64_t *hashes, size_t n,
-        void *found)
-NOTHING(sn_excused_added, void *f, const void *keys, const uint64_t *hashes, size_t n,
-        void *dup)
+NONE(int, sn_excused_load, seen_filter *f, const char *path)
+NONE(int, sn_excused_save, const seen_filter *f, const char *path, int fd,
+     uint64_t content)
+NONE(int, sn_excused_flush, seen_filter *f)
+NONE(bool, sn_excused_changed, const seen_filter *f)
+NONE(int, sn_excused_copy, seen_filter *to, const seen_filter *from)
+NONE(bool, sn_excused_has, const seen_filter *f, const void *key, size_t len,
+     uint64_t hash)
+NOTHING(sn_excused_merged, seen_filter *f, const seen_filter *src)
+NOTHING(sn_excused_free, seen_filter *f)
+NOTHING(sn_excused_sift, const seen_filter *f, const seen_key *keys,
+        const uint64_t *hashes, size_t n, bool *found)
+NOTHING(sn_excused_added, seen_filter *f, const seen_key *keys, const uint64_t *hashes,
+        size_t n, bool *dup)
