@@ -6,9 +6,9 @@
 cd "$top" || exit 1
 t=$work
 make -s all BUILD="${BUILD:-build}" >/dev/null # with the usual prefix, as people do
-ok "make install with PREFIX and DESTDIR" eval "make -s install BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root"
-p=$t/root/opt/seen
-plain=$(cd "$t/root" && find . ! -type d | sort)
+ok "make install with PREFIX and DESTDIR" eval "make -s install BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/stage"
+p=$t/stage/opt/seen
+plain=$(cd "$t/stage" && find . ! -type d | sort)
 ok "library, header and pkg-config file are there" eval \
     "test -f $p/lib/libseen.a -a -f $p/include/seen.h -a -f $p/lib/pkgconfig/seen.pc -a -L $p/lib/libseen.so.0"
 [ ! -f "$build/seen.so" ] ||
@@ -55,7 +55,7 @@ int main(void)
 C
 cp "$t/user.c" "$t/user.cc"
 ok "seen.pc says where it was installed" eval "grep -qx prefix=/opt/seen $p/lib/pkgconfig/seen.pc"
-export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/root"
+export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/stage"
 strict="-pedantic -Wall -Wextra -Werror"
 ok "C, shared" eval "gcc -std=c11 $strict -o $t/c $t/user.c \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/c"
 ok "C++, shared" eval "g++ -std=c++11 $strict -o $t/cc $t/user.cc \$(pkg-config --cflags --libs seen) && LD_LIBRARY_PATH=$p/lib $t/cc"
@@ -98,9 +98,9 @@ END
 }
 if command -v cmake >/dev/null; then
     ok "find_package(seen) finds the installed tree" cmake_builds "$p"
-    mv "$p" "$t/root/moved"
-    ok "and finds it when it was moved" cmake_builds "$t/root/moved"
-    mv "$t/root/moved" "$p"
+    mv "$p" "$t/stage/moved"
+    ok "and finds it when it was moved" cmake_builds "$t/stage/moved"
+    mv "$t/stage/moved" "$p"
     sed -i 's/find_package(seen 0.1 /find_package(seen 77 /' "$t/cmake/CMakeLists.txt"
     ok "a version that is not there yet is refused" eval \
         "! cmake -S $t/cmake -B $t/cmake/new -DCMAKE_PREFIX_PATH=$p"
@@ -125,7 +125,7 @@ ok "pkg-config follows" eval "PKG_CONFIG_PATH=$q/usr/lib/here/pkgconfig PKG_CONF
 ok "make uninstall with the same folders" make -s uninstall BUILD="${BUILD:-build}" $folders DESTDIR="$q"
 same "leaves nothing" "" "$(find "$q" ! -type d)"
 ok "make uninstall takes all of it away" eval \
-    "make -s uninstall BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/root && test -z \"\$(find $t/root ! -type d)\""
+    "make -s uninstall BUILD=${BUILD:-build} PREFIX=/opt/seen DESTDIR=$t/stage && test -z \"\$(find $t/stage ! -type d)\""
 if git rev-parse HEAD >/dev/null 2>&1; then
     ok "make dist makes the same archive twice" eval \
         "make -s dist BUILD=$t/one && make -s dist BUILD=$t/two && cmp $t/one/*.tar.gz $t/two/*.tar.gz"

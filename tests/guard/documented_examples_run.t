@@ -5,9 +5,9 @@
 cd "$top" || exit 1
 t=$work
 [ -e "$build/libseen_guard.a" ] || skip_all "the guard was not built here"
-ok "make install" eval "make -s install BUILD=${BUILD:-build} DESTDIR=$t/root"
-p=$t/root/usr/local
-export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/root"
+ok "make install" eval "make -s install BUILD=${BUILD:-build} DESTDIR=$t/stage"
+p=$t/stage/usr/local
+export PKG_CONFIG_PATH="$p/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$t/stage"
 # The compile line of DOC that names SOURCE, its output put into our folder.
 compile() { # document, program
     sed -n "/^c[c+]* examples\\/$2\\.c/s| -o $2| -o $t/$2|p" "docs/$1"
