@@ -11,9 +11,16 @@
 #include "queue/same_text.h"
 
 #include <errno.h>
-#include <time.h>
 
-enum { BINS = 100, STATUSES = 600, DEPTHS = 64, TYPES = 24, SLOWEST = 20, SHARED = 20, SEEDS = 5 };
+enum {
+    BINS = 100,
+    STATUSES = 600,
+    DEPTHS = 64,
+    TYPES = 24,
+    SLOWEST = 20,
+    SHARED = 20,
+    SEEDS = 5
+};
 
 typedef struct counts {
     frontier *f;
@@ -149,13 +156,6 @@ static void rank_host(void *ctx, host *h)
 
 /* ---- the page -------------------------------------------------------------------- */
 
-static void show_time(uint64_t t, char out[32])
-{
-    time_t s = (time_t)t;
-    struct tm tm;
-    strftime(out, 32, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&s, &tm));
-}
-
 static void put_summary(buf *b, const counts *n)
 {
     char text[32];
@@ -177,10 +177,10 @@ static void put_summary(buf *b, const counts *n)
         if (n->change[i])
             markup_row(b, change_name(i), n->change[i]);
     if (n->from) {
-        show_time(n->from, text);
-        markup_add(b, "<tr><th>first page</th><td>%s</td></tr>\n", text);
-        show_time(n->to, text);
-        markup_add(b, "<tr><th>latest page</th><td>%s</td></tr>\n", text);
+        markup_add(b, "<tr><th>first page</th><td>%s</td></tr>\n",
+                   markup_time(n->from, text));
+        markup_add(b, "<tr><th>latest page</th><td>%s</td></tr>\n",
+                   markup_time(n->to, text));
     }
     buf_text(b, "</table>\n");
 }
@@ -195,8 +195,8 @@ static void put_time(buf *b, const counts *n)
         found[i] = n->found[i] + (i ? found[i - 1] : 0);
         rate[i] = n->done[i] / seconds;
     }
-    show_time(n->from, from);
-    show_time(n->to, to);
+    markup_time(n->from, from);
+    markup_time(n->to, to);
     buf_text(b, "<h2>Pages over time</h2>\n");
     plot_line both[] = {{"pages done", done}, {"addresses found", found}},
               one = {"pages per second", rate};
@@ -244,33 +244,10 @@ static void put_types(buf *b, const counts *n)
 
 static void put_failures(buf *b, const counts *n)
 {
-    buf_text(
-        b,
-        "<h2>Pages not fetched</h2>\n<table id=\"failures\"><tr><th>why</th><th>pages</th>"
-        "<th class=\"text\">the latest reason</th><th class=\"text\">page</th></tr>\n");
+    markup_failures(b);
     for (int i = 1; i < OUT_KINDS; i++)
-        if (n->outcome[i]) {
-            char count[32];
-            markup_add(b, "<tr><td>%s</td><td>%s</td><td class=\"text\">",
-                       outcome_name(i), kit_show_count(n->outcome[i], count));
-            markup_text(b, n->why[i]);
-            buf_text(b, "</td><td class=\"text\">");
-            markup_text(b, n->whose[i]);
-            buf_text(b, "</td></tr>\n");
-        }
+        markup_failure(b, outcome_name(i), n->outcome[i], n->why[i], n->whose[i]);
     buf_text(b, "</table>\n");
-}
-
-static int by_answers(const void *a, const void *b)
-{
-    const host_tally *x = &(*(host *const *)a)->tally, *y = &(*(host *const *)b)->tally;
-    return (x->answers < y->answers) - (x->answers > y->answers);
-}
-
-static int by_failures(const void *a, const void *b)
-{
-    const host_tally *x = &(*(host *const *)a)->tally, *y = &(*(host *const *)b)->tally;
-    return (x->failures < y->failures) - (x->failures > y->failures);
 }
 
 static void put_hosts(buf *b, const char *id, const host *const *list, size_t n)
@@ -319,17 +296,21 @@ static int by_pages(const void *a, const void *b)
 /* Error pages that say 200, logins and the like are found by the text they share. */
 static void put_texts(buf *b, counts *n)
 {
-    buf_text(b, "<h2>Texts shown by several pages</h2>\n<table id=\"texts\"><tr><th>first page</th>"
-                "<th>pages</th></tr>\n");
+    buf_text(
+        b,
+        "<h2>Texts shown by several pages</h2>\n<table id=\"texts\"><tr><th>first page</th>"
+        "<th>pages</th></tr>\n");
     if (n->texts.room) /* they are in no order from here on */
         qsort(n->texts.texts, n->texts.room, sizeof *n->texts.texts, by_pages);
-    for (size_t i = 0; i < SHARED && i < n->texts.count && n->texts.texts[i].pages > 1; i++) {
+    for (size_t i = 0; i < SHARED && i < n->texts.count && n->texts.texts[i].pages > 1;
+         i++) {
         char count[32];
         if (!frontier_read(n->f, n->texts.texts[i].at, &n->e))
             continue;
         buf_text(b, "<tr><td>");
         markup_text(b, n->e.text);
-        markup_add(b, "</td><td>%s</td></tr>\n", kit_show_count(n->texts.texts[i].pages, count));
+        markup_add(b, "</td><td>%s</td></tr>\n",
+                   kit_show_count(n->texts.texts[i].pages, count));
     }
     buf_text(b, "</table>\n");
 }
@@ -346,15 +327,12 @@ static void put_report(buf *b, counts *n)
     put_failures(b, n);
     put_texts(b, n);
     put_slowest(b, n);
-    host **busiest = n->tally.list[MOST_ANSWERS],
-         **failing = n->tally.list[MOST_FAILURES];
-    qsort(busiest, n->tally.listed[MOST_ANSWERS], sizeof *busiest, by_answers);
-    qsort(failing, n->tally.listed[MOST_FAILURES], sizeof *failing, by_failures);
+    tally_sort(&n->tally);
     buf_text(b, "<h2>The most answers</h2>\n");
-    put_hosts(b, "busiest", (const host *const *)busiest,
+    put_hosts(b, "busiest", (const host *const *)n->tally.list[MOST_ANSWERS],
               n->tally.listed[MOST_ANSWERS]);
     buf_text(b, "<h2>The most failures</h2>\n");
-    put_hosts(b, "failing", (const host *const *)failing,
+    put_hosts(b, "failing", (const host *const *)n->tally.list[MOST_FAILURES],
               n->tally.listed[MOST_FAILURES]);
     markup_end(b);
 }

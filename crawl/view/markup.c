@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 void markup_add(buf *b, const char *fmt, ...)
 {
@@ -98,4 +99,34 @@ void markup_row(buf *b, const char *name, uint64_t n)
     buf_text(b, "<tr><th>");
     markup_text(b, name);
     markup_add(b, "</th><td>%s</td></tr>\n", kit_show_count(n, count));
+}
+
+void markup_failures(buf *b)
+{
+    buf_text(
+        b,
+        "<h2>Pages not fetched</h2>\n<table id=\"failures\"><tr><th>why</th><th>pages</th>"
+        "<th class=\"text\">the latest reason</th><th class=\"text\">page</th></tr>\n");
+}
+
+void markup_failure(buf *b, const char *name, uint64_t pages, const char *why,
+                    const char *page)
+{
+    char count[32];
+    if (!pages)
+        return;
+    markup_add(b, "<tr><td>%s</td><td>%s</td><td class=\"text\">", name,
+               kit_show_count(pages, count));
+    markup_text(b, why);
+    buf_text(b, "</td><td class=\"text\">");
+    markup_text(b, page);
+    buf_text(b, "</td></tr>\n");
+}
+
+const char *markup_time(uint64_t t, char out[32])
+{
+    time_t s = (time_t)t;
+    struct tm tm;
+    strftime(out, 32, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&s, &tm));
+    return out;
 }

@@ -21,6 +21,15 @@ void markup_end(buf *b);
 /* A row of a table: a name, and a count with separators. */
 void markup_row(buf *b, const char *name, uint64_t n);
 
+/* The table of pages that were not fetched: its head, then a row for each reason that
+ * has pages. */
+void markup_failures(buf *b);
+void markup_failure(buf *b, const char *name, uint64_t pages, const char *why,
+                    const char *page);
+
+/* Seconds since 1970 as a date. Returns OUT. */
+const char *markup_time(uint64_t t, char out[32]);
+
 typedef struct plot_line {
     const char *name;
     const double *y;

@@ -3,13 +3,6 @@
 
 #include <sys/resource.h>
 
-static uint64_t rank_of(const host_line *l, int list)
-{
-    return list == MOST_ANSWERS     ? l->tally.answers
-           : list == SLOWEST_ANSWER ? l->tally.slowest
-                                    : l->tally.failures;
-}
-
 static host_line line_of(const crawler *c, const host *h)
 {
     host_line l = {.tally = h->tally,
@@ -44,14 +37,10 @@ void snapshot_take(crawler *c, snapshot *out)
         out->lost = c->seen_lost(c);
     }
     out->t = c->tally;
+    tally_sort(&out->t);
     for (int k = 0; k < TALLY_LISTS; k++)
-        for (size_t i = 0; i < out->t.listed[k]; i++) {
-            host_line l = line_of(c, out->t.list[k][i]);
-            size_t at = i;
-            for (; at > 0 && rank_of(&out->list[k][at - 1], k) < rank_of(&l, k); at--)
-                out->list[k][at] = out->list[k][at - 1];
-            out->list[k][at] = l;
-        }
+        for (size_t i = 0; i < out->t.listed[k]; i++)
+            out->list[k][i] = line_of(c, out->t.list[k][i]);
 }
 
 double snapshot_rate(const snapshot *s, unsigned seconds)

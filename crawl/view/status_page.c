@@ -61,20 +61,10 @@ static void put_answers(buf *b, const snapshot *s)
             char name[4] = {(char)('0' + i), 'x', 'x', 0};
             markup_row(b, name, s->s.status[i]);
         }
-    buf_text(
-        b,
-        "</table>\n<h2>Pages not fetched</h2>\n<table><tr><th>why</th><th>pages</th>"
-        "<th class=\"text\">the latest reason</th><th class=\"text\">page</th></tr>\n");
+    buf_text(b, "</table>\n");
+    markup_failures(b);
     for (int i = 1; i < OUT_KINDS; i++)
-        if (s->s.outcome[i]) {
-            char count[32];
-            markup_add(b, "<tr><td>%s</td><td>%s</td><td class=\"text\">",
-                       outcome_name(i), kit_show_count(s->s.outcome[i], count));
-            markup_text(b, s->s.why[i]);
-            buf_text(b, "</td><td class=\"text\">");
-            markup_text(b, s->s.whose[i]);
-            buf_text(b, "</td></tr>\n");
-        }
+        markup_failure(b, outcome_name(i), s->s.outcome[i], s->s.why[i], s->s.whose[i]);
     buf_text(b, "</table>\n");
 }
 
@@ -108,15 +98,12 @@ static void put_hosts(buf *b, const snapshot *s, int list, const char *title)
 
 void status_page(buf *b, const snapshot *s)
 {
-    char date[40];
-    time_t t = (time_t)s->taken;
-    struct tm tm;
+    char date[32];
     markup_begin(b, "seen crawl", 5);
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&t, &tm));
     markup_add(
         b,
         "<p>%s, %.0f s after its start. For programs: <a href=\"/metrics\">/metrics</a>.</p>\n",
-        date, s->seconds);
+        markup_time(s->taken, date), s->seconds);
     put_numbers(b, s);
     put_rate(b, s);
     put_answers(b, s);

@@ -59,6 +59,18 @@ void tally_answer(tally *t, host *h, uint64_t ms, uint64_t wire, int failed)
     }
 }
 
+void tally_sort(tally *t)
+{
+    for (int k = 0; k < TALLY_LISTS; k++)
+        for (size_t i = 1; i < t->listed[k]; i++) {
+            host *h = t->list[k][i];
+            size_t at = i;
+            for (; at > 0 && value_of(t->list[k][at - 1], k) < value_of(h, k); at--)
+                t->list[k][at] = t->list[k][at - 1];
+            t->list[k][at] = h;
+        }
+}
+
 void tally_second(tally *t, uint64_t pages)
 {
     t->pages[t->second++ % TALLY_SECONDS] = pages - t->pages_before;

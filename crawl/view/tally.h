@@ -38,6 +38,9 @@ unsigned tally_limit(int bucket);
 /* An answer of H took so many milliseconds and bytes, or FAILED. */
 void tally_answer(tally *t, struct host *h, uint64_t ms, uint64_t wire, int failed);
 
+/* Puts the largest of each list first. */
+void tally_sort(tally *t);
+
 /* A second is over; PAGES: done so far. */
 void tally_second(tally *t, uint64_t pages);
 
