@@ -111,7 +111,9 @@ int main(int argc, char **argv)
     c.spill = spill_new(dir);
     c.worth = worth_new();
     c.sessions = session_ids_new();
-    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop) : engine_auto(&conf, c.loop);
+    c.jar = conf.cookies ? cookie_jar_open(conf.cookies) : NULL;
+    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop, c.jar)
+                                : engine_auto(&conf, c.loop, c.jar);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)
         store_redis_open(&c);
@@ -137,6 +139,7 @@ int main(int argc, char **argv)
     c.store->close(&c);
     report_close(&c.report);
     c.engine->free(c.engine);
+    cookie_jar_close(c.jar);
     hosts_free(&c.hosts, c.spill);
     spill_free(c.spill);
     worth_free(c.worth);

@@ -477,8 +477,6 @@ static void check_config(config *c)
         kit_die("no URL given (try 'seen crawl --help')");
     if (c->cookies && c->engine == ENGINE_PLAIN)
         kit_die("--cookies needs libcurl: leave out --engine plain");
-    if (c->cookies && c->threads > 1)
-        kit_die("--cookies needs one thread: leave out -j");
     if (c->redis && c->warc_size)
         kit_die("--warc-size needs a crawl of its own: leave out --redis");
     if (c->redis && c->dir)

@@ -72,6 +72,7 @@ struct crawler {
     report report;
     int loop;
     engine *engine;
+    cookie_jar *jar; /* NULL: no cookies */
     stats stats;
     tally tally;
     rate_limit rate;

@@ -8,6 +8,7 @@
 
 #include "buf.h"
 #include "config.h"
+#include "cookie_jar.h"
 #include "queue/frontier.h"
 #include "loop.h"
 
@@ -109,13 +110,15 @@ struct engine {
     void (*cancel_all)(engine *e); /* what is in flight ends as OUT_BROKEN */
     int (*timeout)(engine *e);     /* milliseconds until tick is due; -1: never */
     void (*tick)(engine *e);
-    void (*save)(engine *e); /* what it keeps on disk: cookies */
     void (*free)(engine *e);
 };
 
-engine *engine_curl(const config *c, int loop);
+/* JAR: NULL for no cookies. With one, libcurl fetches everything. */
+engine *engine_curl(const config *c, int loop, cookie_jar *jar);
 engine *engine_plain(const config *c, int loop);
-engine *engine_auto(const config *c, int loop);    /* both: plain where it can */
-engine *engine_threads(const config *c, int loop); /* -j: several of those */
+/* Both: plain where it can. */
+engine *engine_auto(const config *c, int loop, cookie_jar *jar);
+/* -j: several of those. */
+engine *engine_threads(const config *c, int loop, cookie_jar *jar);
 
 #endif

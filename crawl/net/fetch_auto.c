@@ -36,12 +36,6 @@ static void auto_tick(engine *base)
         e->plain->tick(e->plain);
 }
 
-static void auto_save(engine *base)
-{
-    auto_engine *e = (auto_engine *)base;
-    e->curl->save(e->curl);
-}
-
 static void auto_free(engine *base)
 {
     auto_engine *e = (auto_engine *)base;
@@ -51,13 +45,12 @@ static void auto_free(engine *base)
     free(e);
 }
 
-engine *engine_auto(const config *c, int loop)
+engine *engine_auto(const config *c, int loop, cookie_jar *jar)
 {
     auto_engine *e = kit_alloc(sizeof *e);
-    e->base = (engine){auto_start, auto_cancel, auto_timeout,
-                       auto_tick,  auto_save,   auto_free};
-    e->curl = engine_curl(c, loop);
-    if (c->engine != ENGINE_CURL && !c->proxy && !c->cookies)
+    e->base = (engine){auto_start, auto_cancel, auto_timeout, auto_tick, auto_free};
+    e->curl = engine_curl(c, loop, jar);
+    if (c->engine != ENGINE_CURL && !c->proxy && !jar)
         e->plain = engine_plain(c, loop);
     return &e->base;
 }

@@ -48,8 +48,7 @@ struct curl_engine {
     socket_watch *free_watches;
     struct curl_slist *fields, *resolve;
     buf own_fields;
-    CURLSH *jar;        /* with --cookies: shared by all transfers */
-    CURL *jar_handle;   /* reads and writes the file */
+    const cookie_jar *jar; /* NULL: no cookies */
     bool ticking;
     long http; /* the highest version to offer */
 };
@@ -222,7 +221,7 @@ static transfer *new_transfer(curl_engine *e)
     if (c->cert_key)
         curl_easy_setopt(h, CURLOPT_SSLKEY, c->cert_key);
     if (e->jar) {
-        curl_easy_setopt(h, CURLOPT_SHARE, e->jar);
+        curl_easy_setopt(h, CURLOPT_SHARE, cookie_jar_share(e->jar));
         curl_easy_setopt(h, CURLOPT_COOKIEFILE, ""); /* turns cookies on */
     }
     curl_easy_setopt(h, CURLOPT_PROXY, c->proxy ? c->proxy : "");
@@ -402,36 +401,9 @@ static void curl_cancel(engine *base)
         finish_transfer(e, e->in_flight, CURLE_ABORTED_BY_CALLBACK);
 }
 
-/* Reads the cookies of --cookies, in Netscape form; a file that is not there is an
- * empty jar. */
-static void open_jar(curl_engine *e, const char *file)
-{
-    FILE *f = fopen(file, "ae"); /* whether it can be written shows now, not at the end */
-    if (!f)
-        kit_die("--cookies %s: %s", file, strerror(errno));
-    fclose(f);
-    e->jar = curl_share_init();
-    e->jar_handle = curl_easy_init();
-    if (!e->jar || !e->jar_handle)
-        kit_die("libcurl: out of memory");
-    curl_share_setopt(e->jar, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
-    curl_easy_setopt(e->jar_handle, CURLOPT_SHARE, e->jar);
-    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIEFILE, file);
-    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIEJAR, file);
-    curl_easy_setopt(e->jar_handle, CURLOPT_COOKIELIST, "RELOAD");
-}
-
-static void curl_save(engine *base)
-{
-    curl_engine *e = (curl_engine *)base;
-    if (e->jar)
-        curl_easy_setopt(e->jar_handle, CURLOPT_COOKIELIST, "FLUSH");
-}
-
 static void curl_free_engine(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
-    curl_save(base);
     while (e->free_list) {
         transfer *t = e->free_list;
         e->free_list = t->next;
@@ -446,9 +418,6 @@ static void curl_free_engine(engine *base)
         e->free_watches = s->next;
         free(s);
     }
-    curl_easy_cleanup(e->jar_handle);
-    if (e->jar)
-        curl_share_cleanup(e->jar);
     free(e->own_fields.p);
     curl_slist_free_all(e->fields);
     curl_slist_free_all(e->resolve);
@@ -456,18 +425,16 @@ static void curl_free_engine(engine *base)
     curl_global_cleanup();
 }
 
-engine *engine_curl(const config *c, int loop)
+engine *engine_curl(const config *c, int loop, cookie_jar *jar)
 {
     curl_engine *e = kit_alloc(sizeof *e);
     e->base =
-        (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_save,
-                 curl_free_engine};
+        (engine){curl_start, curl_cancel, curl_timeout, curl_tick, curl_free_engine};
     e->conf = c;
+    e->jar = jar;
     e->loop = loop;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
         kit_die("libcurl cannot be started");
-    if (c->cookies)
-        open_jar(e, c->cookies);
     e->http = curl_version_info(CURLVERSION_NOW)->version_num < GOOD_HTTP2
                   ? CURL_HTTP_VERSION_1_1
                   : CURL_HTTP_VERSION_2TLS;

@@ -396,11 +396,6 @@ static void plain_cancel(engine *base)
         finish_conn(e->in_flight, OUT_BROKEN, "cancelled");
 }
 
-static void plain_save(engine *base)
-{
-    (void)base; /* no cookies here: with --cookies libcurl fetches everything */
-}
-
 static void plain_free(engine *base)
 {
     plain_engine *e = (plain_engine *)base;
@@ -423,8 +418,7 @@ engine *engine_plain(const config *c, int loop)
 {
     plain_engine *e = kit_alloc(sizeof *e);
     e->base =
-        (engine){plain_start, plain_cancel, plain_timeout, plain_tick,
-                 plain_save, plain_free};
+        (engine){plain_start, plain_cancel, plain_timeout, plain_tick, plain_free};
     e->conf = c;
     e->kept_most = fetch_keeps(c);
     e->loop = loop;

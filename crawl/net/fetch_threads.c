@@ -232,11 +232,6 @@ static void threads_cancel(engine *base)
     }
 }
 
-static void threads_save(engine *base)
-{
-    (void)base; /* no cookies here: -j refuses them */
-}
-
 static void threads_free(engine *base)
 {
     threads_engine *e = (threads_engine *)base;
@@ -256,11 +251,11 @@ static void threads_free(engine *base)
     free(e);
 }
 
-engine *engine_threads(const config *c, int loop)
+engine *engine_threads(const config *c, int loop, cookie_jar *jar)
 {
     threads_engine *e = kit_alloc(sizeof *e);
-    e->base = (engine){threads_start, threads_cancel, threads_timeout,
-                       threads_tick,  threads_save,   threads_free};
+    e->base = (engine){threads_start, threads_cancel, threads_timeout, threads_tick,
+                       threads_free};
     e->count = c->threads;
     e->fetchers = kit_alloc(e->count * sizeof *e->fetchers);
     pthread_mutex_init(&e->lock, NULL);
@@ -276,7 +271,7 @@ engine *engine_threads(const config *c, int loop)
         t->conf.connections = (c->connections + e->count - 1) / e->count;
         t->loop = loop_new();
         hang_bell(&t->wake, on_wake, t->loop);
-        t->engine = engine_auto(&t->conf, t->loop);
+        t->engine = engine_auto(&t->conf, t->loop, jar);
         pthread_mutex_init(&t->lock, NULL);
         int rc = pthread_create(&t->thread, NULL, run_fetcher, t);
         if (rc)

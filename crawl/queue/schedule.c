@@ -314,7 +314,7 @@ void crawler_run(crawler *c)
             committed = c->now;
             if (sync) {
                 synced = c->now;
-                c->engine->save(c->engine);
+                cookie_jar_save(c->jar);
             }
         }
         if (idle && !may_begin(c))

@@ -44,13 +44,17 @@ $crawl $fast "http://127.0.0.1:$port/gate" >"$dir/out"
 same "without --cookies a page that waits for its cookie is named" "1 302 redirects redirects to itself; --cookies may help" \
     "$? $(cut -f2,7,8 "$dir/out" | tr '\t' ' ')"
 same "and no cookie is sent" 0 "$(asked 'cookie=.*pass')"
-$crawl $fast --cookies "$dir/jar" --dir "$dir/c" --max-pages 2 "http://127.0.0.1:$port/gate"
-same "with it the page is seen" "200" "$($crawl --list "$dir/c" | sed -n '1p' | cut -f2)"
-same "the jar is in Netscape's form" 1 "$(grep -c "^127.0.0.1	FALSE	/	FALSE	[0-9]*	pass	open$" "$dir/jar")"
-: >"$dir/asked"
-$crawl --resume "$dir/c" --max-pages 0
-same "a resumed crawl sends the cookie from the first request on" "0 4" \
-    "$(grep -v 'pass=open' "$dir/asked" | grep -vc robots) $(grep -c '/gate/.*pass=open' "$dir/asked")"
+for threads in 1 3; do # of which one gets the cookie and the others send it
+    rm -rf "$dir/jar" "$dir/c"
+    $crawl $fast -j $threads --cookies "$dir/jar" --dir "$dir/c" --max-pages 2 "http://127.0.0.1:$port/gate"
+    same "with it the page is seen (-j $threads)" "200" "$($crawl --list "$dir/c" | sed -n '1p' | cut -f2)"
+    same "the jar is in Netscape's form (-j $threads)" 1 \
+        "$(grep -c "^127.0.0.1	FALSE	/	FALSE	[0-9]*	pass	open$" "$dir/jar")"
+    : >"$dir/asked"
+    $crawl --resume "$dir/c" --max-pages 0
+    same "a resumed crawl sends the cookie from the first request on (-j $threads)" "0 4" \
+        "$(grep -v 'pass=open' "$dir/asked" | grep -vc robots) $(grep -c '/gate/.*pass=open' "$dir/asked")"
+done
 $crawl $fast --cookies "$dir/jar" "http://127.0.0.1:$port/loop" >"$dir/out"
 same "a page that sets cookies for ever ends" "302 redirects" "$(cut -f2,7 "$dir/out" | tr '\t' ' ')"
 fails "--cookies where no file can be" 2 'No such file' $crawl $fast --cookies "$dir/no/jar" "http://127.0.0.1:$port/"
