@@ -81,6 +81,14 @@ for t in vectors_stay vectors_static_stay foreign_golden; do
 done
 same "it defines only seen_ and sn_" "" "$(nm --defined-only gcc.o | awk '$2 ~ /^[A-Z]$/ { print $3 }' | grep -vE '^(seen_|sn_)')"
 
+# (The headers of libc serve both word sizes; one more is asked for.)
+mkdir -p 32/gnu && touch 32/gnu/stubs-32.h
+for cc in gcc clang; do
+    ! command -v $cc >/dev/null || ! echo 'int x;' | $cc -m32 -fsyntax-only -xc - 2>/dev/null ||
+        ok "$cc -m32: a 32-bit machine is refused in words" eval "! $cc -m32 -fsyntax-only -I32 \
+            -idirafter /usr/include/x86_64-linux-gnu seen.c 2>log && grep error: log | head -n 1 | grep 'libseen needs 128-bit integers'"
+done
+
 ok "without other systems' formats" gcc -Wall -Wno-unused-parameter -Werror -DSEEN_NO_FOREIGN -c seen.c -o native.o
 gcc answers.c native.o -lm -o answers && ./answers native >got
 same "there are none, and the answers are the same" 9 $?
