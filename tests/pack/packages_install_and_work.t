@@ -22,9 +22,10 @@ rm -f "$root"/debs/*-dbgsym_*
 mkdir "$root/new" && mv "$root"/debs/*.deb "$root/new" || exit 1
 
 # The same packages as an older version, to come from.
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")
 mkdir "$root/old" && cd "$root/old" || exit 1
 for d in ../new/*.deb; do
-    rm -rf x && dpkg-deb -R "$d" x && sed -i 's/0\.2\.0-1/0.0.1-1/; s/^Version: .*/Version: 0.0.1-1/' x/DEBIAN/control &&
+    rm -rf x && dpkg-deb -R "$d" x && sed -i "s/(= $version)/(= 0.0.1-1)/; s/^Version: .*/Version: 0.0.1-1/" x/DEBIAN/control &&
         dpkg-deb -b --root-owner-group -Znone x . >/dev/null
 done
 rm -rf x
@@ -72,7 +73,7 @@ use old
 ok "an older version of all of them" inside online "apt-get update && apt-get install $all"
 use new
 ok "is replaced by this one" inside online "apt-get update && apt-get dist-upgrade &&
-    ! dpkg-query -W $all | grep -v '$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")'"
+    ! dpkg-query -W $all | grep -Fv '$version'"
 ok "which does its jobs beside each other" inside alone "for t in command python-module sqlite-extension nginx-module redis-module; do
     case \$t in redis-module) command -v redis-server || continue ;; sqlite-extension) command -v sqlite3 || continue ;; esac
     /tests/\$t || exit; done"
