@@ -110,7 +110,7 @@ static int help_main(const kit_command *self, int argc, char **argv)
         run_other(argv[p.at],
                   (char *[]){"seen", argv[p.at], form ? "--help-man" : "--help", NULL});
     if (p.at < argc && !c)
-        kit_die("no command '%s' (try 'seen --help')", argv[p.at]);
+        no_command(argv[p.at]);
     char program[64];
     snprintf(program, sizeof program, "seen%s%s", c ? " " : "", c ? c->name : "");
     if (form == OPT_BASH)

@@ -20,4 +20,7 @@ void overview(FILE *to);
 /* Becomes the program seen-WORD, beside this one or in PATH: `seen crawl`. ARGV[1] is
  * WORD, its arguments follow. Returns if there is no such program. */
 void run_other(const char *word, char **argv);
+
+/* Says that there is no command WORD, and which one may be meant; status 2. */
+void no_command(const char *word) __attribute__((noreturn));
 #endif

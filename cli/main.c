@@ -4,6 +4,7 @@
  * one line in the table below; help, man page and completions follow from its table. */
 #include "bus_error.h"
 #include "commands.h"
+#include "nearest.h"
 #include "output.h"
 #include "say.h"
 #include "seen.h"
@@ -90,6 +91,17 @@ void run_other(const char *word, char **argv)
     execvp(name, argv + 1);
 }
 
+void no_command(const char *word)
+{
+    if (strcmp(word, "crawl") == 0)
+        kit_die("crawl: the program seen-crawl is not installed (Debian package seen-crawl)");
+    kit_nearest meant = {.word = word};
+    for (size_t i = 0; commands[i]; i++)
+        kit_nearest_look(&meant, commands[i]->name);
+    kit_nearest_look(&meant, "crawl");
+    kit_die("no command '%s'%s (try 'seen --help')", word, kit_nearest_ask(&meant, ""));
+}
+
 int main(int argc, char **argv)
 {
     open_standard();
@@ -118,7 +130,7 @@ int main(int argc, char **argv)
         if (!c) {
             char *given = argv[1];
             run_other(word, argv);
-            kit_die("no command '%s' (try 'seen --help')", given);
+            no_command(given);
         }
         status = run(c, argc - 1, argv + 1);
     }

@@ -1,5 +1,6 @@
 /* options.c - walks over the words of a command line by the command's table. */
 #include "options.h"
+#include "nearest.h"
 #include "output.h"
 #include "say.h"
 
@@ -95,7 +96,13 @@ static void refuse(const kit_parse *p, int key, const char *word)
         if (same > 1)
             kit_usage(p, "option '%s' is short for several", word);
     }
-    kit_usage(p, "unknown option '%s'", word);
+    char typed[64];
+    snprintf(typed, sizeof typed, "%.*s", (int)(len > 2 ? len - 2 : 0), word + 2);
+    kit_nearest meant = {.word = typed};
+    for (const kit_option *o = p->command->options; o && o->key; o++)
+        if (o->name)
+            kit_nearest_look(&meant, o->name);
+    kit_usage(p, "unknown option '%s'%s", word, kit_nearest_ask(&meant, "--"));
 }
 
 /* Prints what KEY asks for and ends the program; returns if KEY is an option. */

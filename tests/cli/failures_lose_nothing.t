@@ -114,7 +114,14 @@ fails "-e and -m together" 2 'give one' seen uniq -e 0.1 -m 1M in
 fails "a missing value" 2 "'-e' needs a value" seen uniq -e
 fails "a missing value, long" 2 "'--error' needs a value" seen uniq --error
 fails "a value too many" 2 "'--exact=3' takes no value" seen uniq --exact=3 in
-fails "an unknown command" 2 "no command 'unique'" seen unique
+fails "an unknown command, and the one that is meant" 2 "^seen: no command 'unique'; did you mean 'uniq'\? \(try" seen unique
+fails "an unknown command that is like no other" 2 "^seen: no command 'visited' \(try" seen visited
+fails "letters swapped in a command" 2 "did you mean 'partition'\?" seen help partitoin
+fails "an option mistyped" 2 "^seen uniq: unknown option '--quite=1'; did you mean '--quiet'\? \(try" seen uniq --quite=1
+fails "an option of a length that no name has" 2 "^seen uniq: unknown option '--x{300}' \(try" seen uniq "--$(printf 'x%.0s' $(seq 300))"
+cp "$build/seen" alone
+fails "the crawler, where it is not installed" 2 "program seen-crawl is not installed" env PATH="$work" ./alone crawl
+rm alone
 ok "no command at all: the list on standard error, status 2" \
     sh -c 'seen 2>err; test $? = 2 && grep -q uniq err'
 
