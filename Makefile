@@ -59,7 +59,8 @@ SOVERSION = 0
 # linkable HEADER,LIBRARY: "yes" if the compiler finds both: a cross compiler may see the
 # header of another machine's package.
 # missing MODULE:PACKAGE...: the Debian packages of those modules that are not here.
-# part-skip NAME,PACKAGES: the one clear line for a part that cannot be built here.
+# part-skip NAME,PACKAGES: the one clear line for a part that cannot be built here; targets
+# that build no part have nothing to say about them.
 PKG_CONFIG ?= pkg-config
 have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
 pkg = $(strip $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null))
@@ -67,7 +68,8 @@ have-header = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) $(CPPFLAGS) $(C
 linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
     $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
 missing = $(strip $(foreach p,$(1),$(if $(call have,$(firstword $(subst :, ,$(p)))),,$(lastword $(subst :, ,$(p))))))
-part-skip = $(if $(MUSL),,$(info make: $(1) skipped: not installed: $(2)))
+PARTLESS = amalgamation static dist clean format
+part-skip = $(if $(MUSL)$(and $(MAKECMDGOALS),$(if $(filter-out $(PARTLESS),$(MAKECMDGOALS)),,yes)),,$(info make: $(1) skipped: not installed: $(2)))
 ifeq ($(shell command -v $(firstword $(PKG_CONFIG))),)
 $(call part-skip,every part that needs a library,pkg-config)
 endif

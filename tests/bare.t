@@ -49,6 +49,9 @@ ok "without optional packages, make has one line for each part and nothing else 
          END { exit bad || NR < 5 }' "$work/none"
 . "$top/tests/pack/ways.sh"
 alone "from source, as the README has it" "$(way 'everything from source') && seen --version"
+alone "two files, as the README has it, without a word about parts" \
+    "{ $(way 'two files'); } >said 2>&1 && ! grep skipped said && nm seen.o | grep ' T seen_new'"
+alone "a static file asks for its compiler" "! make static 2>said && grep -x 'make: static needs musl-gcc: install musl-tools' said"
 # What make must say with the packages that are there now: the same without their names.
 expected() {
     packages | awk 'NR == FNR { here[$1] = 1; next }
