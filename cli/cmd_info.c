@@ -66,6 +66,8 @@ static void show(const char *name, const seen_filter *f)
     char a[32], b[32];
     seen_get_stats(f, &st);
     unsigned can = seen_kind_can(st.kind);
+    if (st.flags & SEEN_ONCE)
+        can &= ~(unsigned)SEEN_CAN_REMOVE;
     const char *kind = seen_kind_name(st.kind);
     printf("%s\n  kind       %s, %u layer%s, %s %u\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",

@@ -59,8 +59,10 @@ const kit_command cmd_merge = {
     .about =
         "Writes a filter that holds the keys of all the FILTERs. They must have the "
         "same seed and, except for sets, the same kind and shape: make each but the "
-        "first with 'seen new --like OLD NEW'. Other systems' filters are merged if "
-        "they are of one format, size and number of probes.",
+        "first with 'seen new --like OLD NEW', for the keys of the union: more of them "
+        "raise the error or, in a fixed cuckoo filter or one that removes, are refused. "
+        "Other systems' filters are merged if they are of one format, size and number "
+        "of probes.",
     .options = options,
     .examples = "# What two crawlers have visited\n"
                 "$ seen merge -o both.seen east.seen west.seen\n",

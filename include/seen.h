@@ -109,11 +109,11 @@ SEEN_API const char *seen_reason(void);
 
 typedef enum seen_kind {
     SEEN_AUTO = 0,    /* let the library choose */
-    SEEN_CLASSIC = 1, /* textbook Bloom: fewest bits below 1e-4, k cache misses */
+    SEEN_CLASSIC = 1, /* textbook Bloom, k cache misses */
     SEEN_BLOCKED = 2, /* blocked Bloom filter, one cache line a key: the default */
     SEEN_SPLIT = 3,   /* Parquet's split blocks: 32 bytes, eight bits a key */
     SEEN_SET = 4,     /* 64-bit fingerprints: exact in practice, removes */
-    SEEN_CUCKOO = 5,  /* small fingerprints: removes */
+    SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
     SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
     SEEN_KIND_UNKNOWN = 255 /* no kind */
@@ -150,7 +150,8 @@ enum {
     SEEN_ATOMIC = 2,   /* adds may come from many threads; implies a fixed shape */
     SEEN_SCALAR = 4,   /* no vector instructions, for comparisons */
     SEEN_REMOVES = 8,  /* only kinds that can remove */
-    SEEN_SMALLEST = 16 /* fewest bits, whatever the speed */
+    SEEN_SMALLEST = 16, /* fewest bits, whatever the speed */
+    SEEN_ONCE = 32 /* cuckoo: keep a key once, however often it is added; no removes */
 };
 
 /* What you want. Zero everywhere is a growing filter with one error in a hundred.
@@ -159,7 +160,9 @@ enum {
  * .bits and .probes (textbook m and k, classic unless .kind says otherwise: then
  * it never grows and is never full). Without .keys the filter starts small and
  * grows; with .keys it is made to measure and grows only if more keys come. The
- * error stays below .error in both cases. An error below .keys / 2^64 is impossible:
+ * error stays below .error in both cases. Below an error of about 1e-4 the library picks
+ * cuckoo with SEEN_ONCE, smaller than classic and faster, unless .flags ask for what it
+ * cannot do (SEEN_ATOMIC) or .memory is given. An error below .keys / 2^64 is impossible:
  * two keys with the same 64-bit hash are one key to a filter. */
 typedef struct seen_spec {
     seen_kind kind;       /* 0: choose */
@@ -288,7 +291,7 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
  * added; a cuckoo filter holds a copy for each add, up to eight. Removing a key that
  * was never added may take away another key that shares its fingerprint.
  *
- * SEEN_EKIND if this kind cannot remove; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
+ * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
  * seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
@@ -358,11 +361,14 @@ SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
- * by layer. Sets need only the same seed.
+ * by layer. Sets need only the same seed. Bloom filters take any number of keys, and
+ * their error rises; a cuckoo filter with SEEN_ONCE that has no room for all of them
+ * takes layers more, with their error, unless it is fixed.
  *
  * SEEN_EMISMATCH, and seen_reason() says what differs; SEEN_EKIND if this kind cannot
- * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set.
- * With SEEN_ENOMEM a set may have taken some of the keys. */
+ * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set, or
+ * into a cuckoo filter that is fixed, mapped or removes keys. With SEEN_ENOMEM a set or a
+ * cuckoo filter may have taken some of the keys. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
@@ -377,7 +383,7 @@ typedef struct seen_stats {
     seen_kind kind;  /* of the newest layer */
     uint32_t probes; /* of the newest layer */
     uint32_t layers;
-    uint32_t flags; /* SEEN_FIXED, SEEN_ATOMIC as made */
+    uint32_t flags; /* SEEN_FIXED, SEEN_ATOMIC, SEEN_ONCE as made */
     uint64_t seed;
     uint64_t added;       /* keys that were new when added, less the removed */
     uint64_t capacity;    /* keys for which the promise holds; 0: no bound was given */

@@ -76,6 +76,7 @@ const WHY = {
   split: "it fits the fastest cache",
   classic: "blocked would take more bits for this error",
   set: "it has room for whole fingerprints",
+  cuckoo: "smaller than classic, and two memory accesses a key",
 };
 
 function choose(rows, q, needs, usual) {

@@ -6,7 +6,7 @@ import { escapeText, showBytes, showCount, showError, showShare } from "./human_
 import { lookOf } from "./plot_svg.mjs";
 
 const SAYS = {
-  classic: "textbook; smallest of the Bloom filters below 1 in 10,000",
+  classic: "textbook; one memory access a probe",
   blocked: "one cache line a key; the usual choice",
   split: "Parquet's layout; fastest in cache",
   set: "whole 64-bit fingerprints; exact in practice",

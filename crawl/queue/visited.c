@@ -26,6 +26,7 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
     /* Of the kinds that can grow by adding, a cuckoo filter needs the fewest bits at
      * this error, and touches two cache lines. */
     seen_spec spec = {.kind = SEEN_CUCKOO,
+                      .flags = SEEN_ONCE,
                       .keys = keys + keys / 64 + 64, /* one page's links over it */
                       .error = c->error,
                       .seed = secret.low,
@@ -45,21 +46,12 @@ void visited_free(visited *v)
     free(v);
 }
 
-/* A cuckoo filter keeps a copy for each add, so only new addresses may be added. A
- * batch may hold an address twice, so those that look new are asked for again. */
 void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup)
 {
-    if (v->exact) {
+    if (v->exact)
         exact_set_add(v->exact, keys, n, dup);
-        return;
-    }
-    seen_has_many(v->f, keys, n, dup);
-    for (size_t i = 0; i < n; i++) {
-        if (dup[i] || (dup[i] = seen_has(v->f, keys[i].data, keys[i].len)))
-            continue;
-        if (seen_add(v->f, keys[i].data, keys[i].len) < 0)
-            kit_die("the set of visited addresses: %s", seen_reason());
-    }
+    else if (seen_add_many(v->f, keys, n, dup, NULL) < 0)
+        kit_die("the set of visited addresses: %s", seen_reason());
 }
 
 bool visited_full(const visited *v)

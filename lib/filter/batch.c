@@ -40,7 +40,8 @@ static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, s
                          bool *out, bool near)
 {
     const sn_twin *t = l->twin;
-    bool far = SN_FETCHES && !near && l->len > SN_TOUCH_BYTES && t->touch;
+    bool far = SN_FETCHES && !near && l->len > SN_TOUCH_BYTES && t->touch &&
+               (into || !l->kind->paced);
     bool ahead =
         far && n > SN_AHEAD && (into ? t->add_ahead != NULL : t->has_ahead != NULL);
     size_t done = 0, step = far ? GROUP : n;
@@ -113,7 +114,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
     uint64_t fresh[CHUNK];
     uint16_t at[CHUNK];
     bool hit[CHUNK];
-    bool multiset = f->layer->kind->multiset;
+    bool multiset = sn_keeps_copies(f->layer);
     size_t done = 0;
     while (done < n) {
         size_t m = sift(f, f->layers - 1, h + done, n - done, dup + done, fresh, at);

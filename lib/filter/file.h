@@ -4,7 +4,7 @@
 #include "filter/filter.h"
 
 enum {
-    SN_FILE_VERSION = 1,
+    SN_FILE_VERSION = 2, /* 1, unless a layer keeps keys once: then 2 */
     SN_PREAMBLE = 128,
     SN_RECORD = 128,
     SN_PAGE = 4096,

@@ -1,4 +1,5 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
+#include "filter/batch.h"
 #include "filter/excused.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -62,13 +63,16 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     if (spec->bits || spec->memory || spec->flags & SEEN_ATOMIC)
         f->flags |= SEEN_FIXED;
     f->kind = shape.kind;
+    f->once = shape.own[SN_ONCE] && sn_kind_of(shape.kind)->multiset;
     f->probes = spec->probes;
     f->hasher = hasher;
     f->keys = spec->keys;
     f->error = spec->memory || spec->bits ? shape.error
                : spec->error == 0         ? 0.01
                                           : spec->error;
-    bool unknown = !spec->keys && !(f->flags & SEEN_FIXED) && sn_unfolds_to(f->kind);
+    bool unknown = !spec->keys && !(f->flags & SEEN_FIXED) &&
+                   sn_unfolds_to(f->kind) &&
+                   f->once == sn_kind_of(f->kind)->multiset;
     rc = unknown ? sn_append_hashes(f) : sn_append(f, &shape);
     if (rc < 0) {
         seen_free(f);
@@ -182,6 +186,7 @@ static seen_filter *same_rules(const seen_filter *f)
     }
     g->flags = f->flags;
     g->kind = f->kind;
+    g->once = f->once;
     g->probes = f->probes;
     g->hasher = f->hasher;
     g->keys = f->keys;
@@ -262,6 +267,8 @@ static int same_shape(const seen_filter *a, const seen_filter *b)
                            "%llu and k=%u",
                            i + 1, (unsigned long long)a->layer[i].len, x->k,
                            (unsigned long long)b->layer[i].len, y->k);
+        if (sn_keeps_copies(a->layer + i) != sn_keeps_copies(b->layer + i))
+            return sn_fail(SEEN_EMISMATCH, "one can remove keys, the other cannot");
     }
     return 0;
 }
@@ -311,6 +318,48 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
     return rc;
 }
 
+/* Whether F may take a layer more. */
+static bool may_append(const seen_filter *f)
+{
+    return !(f->flags & SEEN_FIXED) && !f->map;
+}
+
+/* For a kind whose merge needs room: that there is enough of it, where no layer can be
+ * appended. Those that remove take none: a remove must not meet a layer of the shape of
+ * an older one (kind/cuckoo.h). */
+static int room_for_union(const seen_filter *dst, const seen_filter *src)
+{
+    for (uint32_t i = 0; i < dst->layers; i++) {
+        const sn_layer *d = dst->layer + i, *s = src->layer + i;
+        if (!d->kind->merge_needs || (may_append(dst) && !sn_keeps_copies(d)))
+            continue;
+        uint64_t more = d->kind->merge_needs(d, s), room = sn_room(d);
+        if (more > room)
+            return sn_fail(SEEN_EFULL,
+                           "%llu keys more, but room for %llu of the %llu it was made "
+                           "for: make the filters for all keys of the union",
+                           (unsigned long long)more, (unsigned long long)room,
+                           (unsigned long long)d->shape.capacity);
+    }
+    return 0;
+}
+
+/* Layer I of DST takes what that of SRC holds, or if it has no room for all of it, DST
+ * takes the layer as it is. */
+static int merge_layer(seen_filter *dst, uint32_t i, const sn_layer *s)
+{
+    sn_layer *d = dst->layer + i;
+    int rc = d->kind->merge(d, s);
+    if (rc != SEEN_EFULL || !may_append(dst) || sn_keeps_copies(d))
+        return rc;
+    rc = sn_append(dst, &s->shape);
+    if (rc == 0) {
+        memcpy(sn_newest(dst)->body, s->body, s->len);
+        sn_newest(dst)->added = s->added;
+    }
+    return rc;
+}
+
 static int merge(seen_filter *dst, const seen_filter *src)
 {
     if (dst->foreign && src->foreign)
@@ -328,13 +377,15 @@ static int merge(seen_filter *dst, const seen_filter *src)
     if (sn_hasher_same(&src->hasher, &dst->hasher) && sn_newest(src)->kind->each_hash && sn_newest(dst)->kind->each_hash)
         return merge_hashes(dst, src);
     rc = same_shape(dst, src);
+    if (rc == 0)
+        rc = room_for_union(dst, src);
     if (rc < 0)
         return rc;
-    for (uint32_t i = 0; i < dst->layers; i++) {
+    for (uint32_t i = 0; i < src->layers; i++) {
         sn_layer *d = dst->layer + i;
         const sn_layer *s = src->layer + i;
         if (d->kind->merge) {
-            rc = d->kind->merge(d, s);
+            rc = merge_layer(dst, i, s);
             if (rc < 0)
                 return rc;
             continue;

@@ -22,6 +22,7 @@ struct seen_filter {
     seen_kind kind;  /* of every layer, once it has more than a few keys */
     uint32_t probes; /* k wanted for new layers; 0: the best */
     sn_hasher hasher;
+    bool once;     /* SEEN_ONCE, of layers that could keep copies */
     uint64_t keys; /* as expected; 0: unknown */
     double error;  /* as promised for the whole */
     bool touch;    /* some layer is larger than SN_TOUCH_BYTES */
@@ -58,7 +59,7 @@ static inline sn_layer *sn_newest(const seen_filter *f)
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
 /* A first layer of whole hashes, for filters that do not know how many will come. */
 int sn_append_hashes(seen_filter *f);
-/* Whether such a layer may later become one of this kind. */
+/* Whether such a layer may later become one of this kind (cuckoo: with SEEN_ONCE). */
 bool sn_unfolds_to(seen_kind kind);
 /* Makes room for at least one more key, by a layer or inside the kind. */
 int sn_grow(seen_filter *f);

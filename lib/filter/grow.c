@@ -51,7 +51,8 @@ double sn_first_share(const seen_spec *spec, double error)
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error)
 {
     /* Kinds that remove take no hashes in front, so they start smaller. */
-    uint64_t n = f->keys ? f->keys : f->kind == SEEN_CUCKOO ? SMALL_KEYS : FIRST_KEYS;
+    bool copies = f->kind == SEEN_CUCKOO && !f->once;
+    uint64_t n = f->keys ? f->keys : copies ? SMALL_KEYS : FIRST_KEYS;
     for (uint32_t j = 0; j < i; j++)
         n = n < SMALL_KEYS ? n * 4 : n < (uint64_t)1 << 60 ? n / 2 * 5 : n;
     *capacity = n;
@@ -121,7 +122,8 @@ int sn_append(seen_filter *f, const sn_shape *shape)
 
 bool sn_unfolds_to(seen_kind kind)
 {
-    return kind == SEEN_BLOCKED || kind == SEEN_SPLIT || kind == SEEN_CLASSIC;
+    return kind == SEEN_BLOCKED || kind == SEEN_SPLIT || kind == SEEN_CLASSIC ||
+           kind == SEEN_CUCKOO;
 }
 
 int sn_append_hashes(seen_filter *f)
@@ -144,7 +146,7 @@ static int add_to_layer(void *layer, const uint64_t *h, size_t n)
 /* From whole hashes to the first layer of the filter's own kind. */
 static int unfold(seen_filter *f)
 {
-    sn_shape s = {.kind = f->kind, .k = f->probes};
+    sn_shape s = {.kind = f->kind, .k = f->probes, .own[SN_ONCE] = f->once};
     sn_layer_goal(f, 0, &s.capacity, &s.error);
     int rc = sn_kind_of(s.kind)->shape_for(&s, (double)s.capacity, s.error);
     if (rc == 0)
@@ -177,10 +179,11 @@ int sn_grow(seen_filter *f)
         sn_choose_twins(f); /* it may have outgrown the caches */
         return done;
     }
-    sn_shape s = {.kind = f->kind, .k = f->probes};
+    sn_shape s = {.kind = f->kind, .k = f->probes, .own[SN_ONCE] = f->once};
     sn_layer_goal(f, f->layers, &s.capacity, &s.error);
     double n = (double)s.capacity;
-    int rc = l->kind->shape_next ? l->kind->shape_next(&s, &f->layer->shape, n, s.error)
-                                 : l->kind->shape_for(&s, n, s.error);
+    bool family = l->kind->shape_next && !f->once;
+    int rc = family ? l->kind->shape_next(&s, &f->layer->shape, n, s.error)
+                    : l->kind->shape_for(&s, n, s.error);
     return rc < 0 ? rc : sn_append(f, &s);
 }

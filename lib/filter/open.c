@@ -129,9 +129,13 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     if (f->kind != f->layer[layers - 1].shape.kind &&
         (layers > 1 || f->layer->shape.kind != SEEN_SET || !sn_unfolds_to(f->kind)))
         REFUSE("kind %d does not go with its layers", (int)f->kind);
+    f->once = f->kind == SEEN_CUCKOO && !sn_keeps_copies(f->layer);
     for (uint32_t i = 0; i < layers; i++)
-        if (f->layer[i].kind != f->layer->kind)
+        if (f->layer[i].kind != f->layer->kind ||
+            sn_keeps_copies(f->layer + i) != sn_keeps_copies(f->layer))
             REFUSE("layer %u is of another kind than the first", i + 1);
+    if (f->once && sn_le32(p + SN_AT_VERSION) < 2)
+        REFUSE("version 1 has no layers that keep keys once");
     if (f->flags & SEEN_ATOMIC && !(f->flags & SEEN_FIXED))
         REFUSE("atomic adds go with a fixed shape only");
     f->probes = sn_le32(p + SN_AT_PROBES);

@@ -64,7 +64,7 @@ static void fill_header(const seen_filter *f, uint8_t *p)
 {
     uint64_t len = sn_header_len(f), at = len;
     memcpy(p, SN_MAGIC, 8);
-    sn_put32(p + SN_AT_VERSION, SN_FILE_VERSION);
+    sn_put32(p + SN_AT_VERSION, f->once ? SN_FILE_VERSION : 1);
     sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
     sn_put64(p + SN_AT_HEADER_LEN, len);
     sn_put64(p + SN_AT_SEED, f->hasher.seed);

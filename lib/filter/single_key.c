@@ -100,6 +100,12 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
     if (!sn_newest(f)->kind->remove)
         return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
                        sn_newest(f)->kind->name);
+    if (sn_newest(f)->shape.own[SN_ONCE] && sn_newest(f)->kind->multiset)
+        return sn_fail(SEEN_EKIND,
+                       "this %s filter keeps keys once, so that what is removed may "
+                       "stand for another key: make one that removes (SEEN_REMOVES, "
+                       "'seen new -r')",
+                       sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
     if (rc < 0)
         return rc;

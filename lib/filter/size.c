@@ -55,11 +55,27 @@ static int shape_one(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
     return 0;
 }
 
+/* Takes cuckoo, each key once, in place of the classic shape S where it is smaller: two
+ * cache misses instead of k. Not where adds are atomic, nor where only bytes are given:
+ * then keys beyond N must raise the error, and slots would be full instead. */
+static void less_than_classic(sn_shape *s, double n, double p, uint64_t bytes,
+                              unsigned flags)
+{
+    sn_shape cuckoo = {.own[SN_ONCE] = 1};
+    if (!bytes && !(flags & SEEN_ATOMIC) &&
+        shape_one(SEEN_CUCKOO, &cuckoo, n, p, 0) == 0 && len_of(&cuckoo) < len_of(s)) {
+        cuckoo.capacity = s->capacity;
+        cuckoo.error = s->error;
+        *s = cuckoo;
+    }
+}
+
 /* The kind that `seen` would take for adding: blocked, unless it wastes bits. */
 static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned flags)
 {
     sn_shape classic = *s, blocked = *s, split = *s;
     const seen_kind removes = SEEN_CUCKOO;
+    const bool probes_given = s->k != 0;
     if (flags & SEEN_REMOVES)
         return shape_one(sn_kind_of(removes) ? removes : SEEN_SET, s, n, p, bytes);
     int rc = shape_one(SEEN_CLASSIC, &classic, n, p, bytes);
@@ -67,6 +83,8 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     if (rc < 0 && !have_blocked)
         return rc;
     *s = classic;
+    if (rc == 0 && !probes_given)
+        less_than_classic(s, n, p, bytes, flags);
     if (flags & SEEN_SMALLEST || !have_blocked)
         return rc;
     /* With a budget both have the same bytes: compare what classic would need for
@@ -102,10 +120,13 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
-    const unsigned flags =
-        SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR | SEEN_REMOVES | SEEN_SMALLEST;
+    const unsigned flags = SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR | SEEN_REMOVES |
+                           SEEN_SMALLEST | SEEN_ONCE;
     if (spec->flags & ~flags)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x", spec->flags & ~flags);
+    if (spec->flags & SEEN_REMOVES && spec->flags & SEEN_ONCE)
+        return sn_fail(SEEN_EINVAL, "keys that are kept once cannot be removed: "
+                                    "SEEN_ONCE or SEEN_REMOVES");
     if (sn_check_allocator(&spec->alloc) < 0)
         return SEEN_EINVAL;
     if (spec->memory && spec->error != 0)
@@ -142,6 +163,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
         sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
         return sn_fail(SEEN_EKIND, "%s cannot remove keys", seen_kind_name(spec->kind));
+    bool once = spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO;
+    out->own[SN_ONCE] = once;
     double p = spec->error == 0 ? DEFAULT_ERROR : spec->error;
     int rc = check_numbers(spec->keys ? (double)spec->keys : 1, p);
     if (rc < 0)
@@ -159,7 +182,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     }
     seen_filter goal = {.keys = spec->keys,
                         .error = p,
-                        .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind};
+                        .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind,
+                        .once = once};
     sn_layer_goal(&goal, 0, &out->capacity, &out->error);
     out->error = sn_first_share(spec, p);
     return shape_any(spec->kind, out, (double)out->capacity, out->error, 0,

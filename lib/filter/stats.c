@@ -66,7 +66,7 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
         .kind = newest->kind->id,
         .probes = newest->shape.k,
         .layers = f->layers,
-        .flags = f->flags,
+        .flags = f->flags | (f->once ? SEEN_ONCE : 0),
         .seed = f->hasher.seed,
         .seed_high = f->hasher.seed_high,
         .hash = f->hasher.id,

@@ -11,6 +11,9 @@
  * only when that is full is the layer full. Removing a key that was never added may
  * take away another one, unless nothing fits.
  *
+ * A layer made with SEEN_ONCE stores no second copy and removes nothing: the smallest
+ * kind for keys that only come, however often each of them does.
+ *
  * Slots have any width from 4 to 32 bits. Body: 64 bytes of counts, the stash, the
  * buckets (cuckoo_bucket.h), padding. */
 #include "kind/cuckoo.h"
@@ -47,7 +50,7 @@ static uint64_t body_len(const sn_shape *s)
     if (!known(s->k) || s->units < 1 || s->units > SN_MAX_BYTES / 16)
         return 0;
     if (doubled > 40 || s->units >> doubled << doubled != s->units || first > s->k ||
-        !known(first))
+        !known(first) || s->own[SN_CUCKOO_ONCE] > 1)
         return 0;
     return (SN_CUCKOO_BUCKETS + (s->units * s->k + 1) / 2 + SN_BUCKET_PAD + 7) / 8 * 8;
 }
@@ -210,10 +213,10 @@ static bool has_one(const sn_layer *l, uint64_t h)
 typedef struct view {
     sn_bucket four[2]; /* of b, of alt */
     unsigned copies[2], stash, at;
-    bool for_good;
+    bool found, for_good;
 } view;
 
-static inline view look(const sn_layer *l, const sn_family *f, const sn_place *p)
+static view look(const sn_layer *l, const sn_family *f, const sn_place *p)
 {
     view w = {.four = {sn_bucket_load(f->buckets, &f->slots, p->b),
                        sn_bucket_load(f->buckets, &f->slots, p->alt)}};
@@ -221,7 +224,9 @@ static inline view look(const sn_layer *l, const sn_family *f, const sn_place *p
     if (p->alt != p->b)
         w.copies[1] = sn_bucket_count(w.four + 1, p->v);
     w.stash = sn_cuckoo_stashed(l, p, &w.at);
-    w.for_good = w.copies[0] + w.copies[1] + w.stash >= (p->alt != p->b ? 8 : 4);
+    unsigned all = w.copies[0] + w.copies[1] + w.stash;
+    w.found = all != 0;
+    w.for_good = all >= (l->shape.own[SN_CUCKOO_ONCE] ? 1 : p->alt != p->b ? 8 : 4);
     return w;
 }
 
@@ -276,7 +281,7 @@ size_t sn_cuckoo_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
                 break;
             stored++;
         }
-        dup[i] = w.copies[0] || w.copies[1] || w.stash;
+        dup[i] = w.found;
     }
     count(l, (int64_t)stored);
     l->added += stored;
@@ -323,6 +328,69 @@ static int remove_one(sn_layer *l, uint64_t h)
     count(l, -1);
     l->added -= l->added > 0;
     return 1;
+}
+
+/* ---- merging --------------------------------------------------------------------- */
+
+/* Calls DEAL for every copy that L holds, until it returns something other than 0. A bucket
+ * and a fingerprint are all it takes to store a copy elsewhere. */
+static int each_copy(const sn_layer *l, int (*deal)(void *, const sn_place *), void *ctx)
+{
+    sn_family f = sn_family_of(l);
+    unsigned stashed = sn_le32(l->body + SN_CUCKOO_STASHED);
+    int rc = 0;
+    for (uint64_t b = 0; b < f.units && rc == 0; b++) {
+        sn_bucket four = sn_bucket_load(f.buckets, &f.slots, b);
+        for (unsigned i = 0; i < 4 && rc == 0; i++) {
+            sn_place p = {four.v[i], b, sn_other_bucket(&f, four.v[i], b)};
+            if (p.v)
+                rc = deal(ctx, &p);
+        }
+    }
+    for (unsigned i = 0; i < stashed && i < SN_CUCKOO_STASH && rc == 0; i++) {
+        const uint8_t *e = l->body + SN_CUCKOO_ENTRIES + 16 * i;
+        sn_place p = {sn_le64(e + 8), sn_le64(e), 0};
+        p.alt = sn_other_bucket(&f, p.v, p.b);
+        rc = deal(ctx, &p);
+    }
+    return rc;
+}
+
+typedef struct merging {
+    sn_layer *into;
+    sn_family family;
+    uint64_t copies;
+    bool only_count;
+} merging;
+
+static int merge_copy(void *ctx, const sn_place *p)
+{
+    merging *m = ctx;
+    view w = look(m->into, &m->family, p);
+    if (w.for_good)
+        return 0;
+    if (!m->only_count && !insert(m->into, &m->family, p, &w, p->b + p->v))
+        return sn_fail(SEEN_EFULL, "the union has more keys than the cuckoo filter has "
+                                   "room for: make the filters for all keys of the union");
+    m->copies++;
+    return 0;
+}
+
+static int merge(sn_layer *dst, const sn_layer *src)
+{
+    merging m = {dst, sn_family_of(dst), 0, false};
+    int rc = each_copy(src, merge_copy, &m);
+    count(dst, (int64_t)m.copies);
+    dst->added += m.copies;
+    return rc;
+}
+
+static uint64_t merge_needs(const sn_layer *dst, const sn_layer *src)
+{
+    sn_layer read = *dst;
+    merging m = {&read, sn_family_of(dst), 0, true};
+    each_copy(src, merge_copy, &m);
+    return m.copies;
 }
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -381,7 +449,7 @@ static int check(const sn_layer *l)
 const sn_kind sn_cuckoo = {
     .name = "cuckoo",
     .id = SEEN_CUCKOO,
-    .can = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_GROW,
+    .can = SEEN_CAN_ADD | SEEN_CAN_REMOVE | SEEN_CAN_MERGE | SEEN_CAN_GROW,
     .body_len = body_len,
     .shape_for = shape_for,
     .shape_in = shape_in,
@@ -389,6 +457,8 @@ const sn_kind sn_cuckoo = {
     .error_at = error_at,
     .measure = measure,
     .twin = twin,
+    .merge = merge,
+    .merge_needs = merge_needs,
     .remove = remove_one,
     .check = check,
     .multiset = true,

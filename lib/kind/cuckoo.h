@@ -20,6 +20,7 @@ enum {
 enum {
     SN_CUCKOO_DOUBLED = 0, /* units = units of the first layer << this */
     SN_CUCKOO_FIRST = 1,   /* k of the first layer */
+    SN_CUCKOO_ONCE = SN_ONCE,
 };
 
 /* All that a layer knows of a key is its class: the fingerprint and the pair of

@@ -107,8 +107,11 @@ struct sn_kind {
 
     /* Below: NULL where the kind cannot. */
 
-    /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. */
+    /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. SEEN_EFULL
+     * if not all of it has room: then some of it may be in. */
     int (*merge)(sn_layer *dst, const sn_layer *src);
+    /* How many slots merge() would fill; NULL: it needs no room. */
+    uint64_t (*merge_needs)(const sn_layer *dst, const sn_layer *src);
     /* Removes one h: 1 or 0. */
     int (*remove)(sn_layer *l, uint64_t h);
     /* Makes room in place (a larger body from A, the old one freed); the handle
@@ -122,7 +125,7 @@ struct sn_kind {
     int (*shape_next)(sn_shape *s, const sn_shape *first, double n, double p);
     /* Every add stores a copy of its own, also of a key that is in: what a remove
      * takes away must not have stood for two. Adds always go to a layer, and
-     * `added` counts copies. */
+     * `added` counts copies. Unless shape.own[SN_ONCE] is 1: see SEEN_ONCE. */
     bool multiset;
     /* Whether a body from a file fits its shape (offsets inside, counts sane). */
     int (*check)(const sn_layer *l);
@@ -133,6 +136,14 @@ struct sn_kind {
      * the test than a hash: it wants many keys at once, and no touch(). */
     bool paced;
 };
+
+/* In shape.own of a multiset kind. */
+#define SN_ONCE 2
+
+static inline bool sn_keeps_copies(const sn_layer *l)
+{
+    return l->kind->multiset && !l->shape.own[SN_ONCE];
+}
 
 /* Sets the bits of MASK in *WORD, with ATOMIC while other threads do the same. Returns
  * those that were not set. A macro, for words of any width. */

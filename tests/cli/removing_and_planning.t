@@ -38,11 +38,21 @@ most=$(seen plan --no-time -n 300000 -e 0.01 | sed -n 's/.*no -n: at most \([0-9
 ok "plan: what uniq takes at most without -n, beside its buffers of 66 kB" \
     test "$memory" -le $((${most:-0} * 1000 + 66000 + 500))
 same "plan: nothing, if nothing can" none "$(choice -n 10M -m 5M -r)"
-same "plan: classic, for a very small error: it can be merged" classic "$(choice -n 10M -e 1e-6)"
-ok "and says what is smaller and faster if it is not" sh -c '
-    seen plan --no-time -n 10M -e 1e-6 | grep -q "never merged, --kind cuckoo takes 19% less"'
-ok "nothing is said where cuckoo is not smaller" sh -c '
-    ! seen plan --no-time -n 10M -e 0.01 | grep -q "never merged"'
+same "plan: cuckoo, for a very small error" cuckoo "$(choice -n 10M -e 1e-6)"
+ok "and says why" sh -c '
+    seen plan --no-time -n 10M -e 1e-6 | grep -q "19% less than classic, and two cache lines"'
+seen new -n 20000 -e 1e-6 east.seen && seen new --like east.seen west.seen
+ok "so is what the command makes" sh -c 'seen info east.seen | grep -q "kind *cuckoo"'
+seq 1 10000 | seen add east.seen && seq 5001 15000 | seen add west.seen
+seq 5001 15000 | seen add west.seen
+ok "keys that come again take no room" sh -c 'seen info --json west.seen | grep -q "\"keys\": 10000"'
+ok "it is merged" seen merge -o both.seen east.seen west.seen
+same "the union has all keys" 15000 "$(seq 1 20000 | seen has -c both.seen)"
+got=$(seen rm --word 1 both.seen 2>&1)
+same "it removes nothing" 2 $?
+case $got in *"seen new -r"*) found=yes ;; *) found=$got ;; esac
+same "and says how to make one that does" yes "$found"
+ok "which info knows" sh -c '! seen info both.seen | grep "can  " | grep -q remove'
 ok "and a cuckoo filter of that error is made, 23.4 bits a key when it holds what it was made for" \
     sh -c 'seen plan --no-time -n 10M -e 1e-6 | grep -q "^cuckoo .* 23.4[0-9]* *22 "'
 ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would choose" &&

@@ -107,7 +107,7 @@ static void run(seen_kind kind, uint64_t keys, double error)
             if (seen_copy(f, &g) == 0) {
                 add(g, memcpy(other, in, KEYS), from, n, fam);
                 ask(g, other, from, n, fam);
-                if (kind != SEEN_SET && kind != SEEN_CUCKOO && seen_merge(f, g) == 0)
+                if (kind != SEEN_SET && seen_merge(f, g) == 0)
                     memcpy(in, other, KEYS);
                 seen_free(g);
             }
@@ -162,6 +162,9 @@ int main(void)
         run(kinds[k], 3000, 0.001);
         run(kinds[k], 150000, 0.02);
     }
+    run(SEEN_AUTO, 0, 1e-6); /* cuckoo, each key once */
+    run(SEEN_AUTO, 3000, 1e-6);
+    run(SEEN_CUCKOO, 3000, 0.01);
     unlink(path);
     return done();
 }

@@ -79,7 +79,7 @@ int main(void)
     blocked_quality();
     ok(choice(1000000, 0.01) == SEEN_BLOCKED, "at 1%% the choice is blocked");
     ok(choice(1000000, 1e-3) == SEEN_BLOCKED, "at 0.1%% too");
-    ok(choice(1000000, 1e-6) == SEEN_CLASSIC, "at 1e-6 lines waste bits: classic");
+    ok(choice(1000000, 1e-6) == SEEN_CUCKOO, "at 1e-6 lines waste bits: cuckoo");
     ok(choice(10000, 0.003) == SEEN_SPLIT, "in the caches, at its best rate, split");
     /* Where the formulas of lines and blocks drown in rounding, nothing is made of
      * them. */

@@ -56,7 +56,7 @@
     }
     await page.check("[name=remove]");
     await page.check("[name=merge]");
-    ok((await page.textContent("#choice")).includes("choose set:"), "remove and merge: only a set does both");
+    ok((await page.textContent("#choice")).includes("choose cuckoo:"), "remove and merge: the smallest that does both");
     await page.click("button[type=reset]");
 
     // k, one number alone, three numbers, nonsense.
