@@ -13,6 +13,8 @@ same "docs/releases.md has every package" "$packages" \
     "$(sed -n '/^| package/,/^$/s/^| \([^|]*\) |.*/\1/p' docs/releases.md | grep -o '`[^`]*`' | tr -d '`' | sort)"
 same "the README installs from the folder that ./run package writes" "$(sed -n 's|.*build/packages/\([a-z]*\)/seen_.*|\1|p' README.md)" \
     "$(sed -n 's/^suite=${1:-\(.*\)}$/\1/p' pack/package)"
+same "docs/releases.md names tests that are there" "" "$(grep -o '`tests/[^`]*`' docs/releases.md | tr -d '`' |
+    while read -r t; do [ -e "$t" ] || echo "$t"; done)"
 same ".ci/run runs every test" "./run test" "$(sed -n 's/.*exec //p' .ci/run)"
 
 python3 -c 'import yaml' 2>/dev/null || { skip "no python3-yaml here"; finish; }
