@@ -15,11 +15,19 @@ same "the README installs from the folder that ./run package writes" "$(sed -n '
     "$(sed -n 's/^suite=${1:-\(.*\)}$/\1/p' pack/package)"
 same "docs/releases.md names tests that are there" "" "$(grep -o '`tests/[^`]*`' docs/releases.md | tr -d '`' |
     while read -r t; do [ -e "$t" ] || echo "$t"; done)"
+# What runs a test is installed by ./run test PART.
+eval "$(grep '^parts=' run; grep '^crawl_needs=' run; sed -n '/^part_needs() {/,/^}/p' run)"
+for t in tests/*/*.t; do
+    case $(head -n 1 "$t") in *python3*) by=python3 ;; *node*) by=nodejs ;; *) by=perl ;; esac
+    part=${t#tests/}
+    [[ " $(part_needs "${part%/*}" | xargs) " == *" $by"[\ -]* ]] || echo "$t: $by"
+done >"$work/unnamed"
+same "./run installs what runs each test" "" "$(cat "$work/unnamed")"
 same ".ci/run runs every test" "./run test" "$(sed -n 's/.*exec //p' .ci/run)"
 
 python3 -c 'import yaml' 2>/dev/null || { skip "no python3-yaml here"; finish; }
 # The workflow, one line a fact.
-python3 - >facts <<'END' || echo "not YAML" >facts
+python3 - >"$work/facts" <<'END' || echo "not YAML" >"$work/facts"
 import yaml
 flow = yaml.safe_load(open(".github/workflows/tests.yml"))
 job, = flow["jobs"].values()
@@ -29,7 +37,7 @@ print("image", job["container"]["image"], job["container"]["options"])
 for step in job["steps"]:
     print("uses" if "uses" in step else "run", step.get("uses") or step["run"], *step.get("env", {}).items())
 END
-has() { ok "$1" grep -Fxq -- "$2" facts; }
+has() { ok "$1" grep -Fxq -- "$2" "$work/facts"; }
 has "GitHub's workflow is for pushes and pull requests" "on pull_request push"
 has "on the releases of Debian that ./run release builds for" \
     "suites $(sed -n 's/^for suite in ${SUITES:-\(.*\)}; do$/\1/p' pack/release)"
@@ -37,8 +45,8 @@ has "on the releases of Debian that ./run release builds for" \
 # shellcheck disable=SC2016
 has "in a container where namespaces can be made" 'image debian:${{ matrix.suite }} --privileged'
 # shellcheck disable=SC2016
-same "whose last step is .ci/run, told which release" "run .ci/run ('SUITE', '\${{ matrix.suite }}')" "$(tail -n 1 facts)"
+same "whose last step is .ci/run, told which release" "run .ci/run ('SUITE', '\${{ matrix.suite }}')" "$(tail -n 1 "$work/facts")"
 while IFS= read -r step; do
     ok "step: $step" bash -n -c "$step"
-done < <(sed -n 's/^run //p' facts | head -n -1)
+done < <(sed -n 's/^run //p' "$work/facts" | head -n -1)
 finish
