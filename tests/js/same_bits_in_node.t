@@ -4,6 +4,8 @@ const { writeFileSync } = require("node:fs");
 
 import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, ok, same, run, read }) => {
   const keys = Array.from({ length: 2000 }, (_, i) => `http://example.org/${i}`).concat(["käse", "中文", "🦔", ""]);
+  // Every length up to that of several blocks of the keyed hash, with all bits of a byte in use.
+  for (let len = 1; len <= 400; len++) keys.push(Array.from({ length: len }, (_, i) => String.fromCharCode(33 + (i * i * 31 + len * 7) % 222)).join("").replace(/[\x7f-\xa0]/g, "z"));
   const absent = Array.from({ length: 2000 }, (_, i) => `http://example.com/${i}`);
   const lines = keys.map((key) => `${key}\n`).join("");
   const found = (filter, some) => filter.hasMany(some).reduce((a, b) => a + b, 0);
