@@ -97,7 +97,7 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     b->cap = b->work / 5 / 8;
     if (b->cap > UINT32_MAX)
         b->cap = UINT32_MAX;
-    if (spec->keys > b->cap) {
+    if (SN_FILES && spec->keys > b->cap) {
         b->fd = sn_builder_temporary(b, spec->keys * 8);
         if (b->fd < 0) {
             rc = b->fd;
@@ -373,7 +373,7 @@ static void free_words(seen_builder *b, uint64_t **words, uint64_t room)
 int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
 {
     int rc = 0;
-    if (b->runs) {
+    if (sn_builder_runs(b)) {
         rc = b->used ? spill(b) : 0;
         int late = join_writer(b);
         rc = rc < 0 ? rc : late;

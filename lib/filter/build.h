@@ -44,6 +44,12 @@ struct seen_builder {
     sn_failure write_failed;
 };
 
+/* How many runs are on disk. */
+static inline uint32_t sn_builder_runs(const seen_builder *b)
+{
+    return SN_FILES ? b->runs : 0;
+}
+
 /* Ends the taking: all keys are in runs on disk, or, if there is none, in b->fill,
  * grouped by parts as *START says. */
 int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1]);

@@ -60,15 +60,16 @@ typedef struct job {
 static uint64_t part_keys(const job *j, uint64_t from, uint64_t to)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < j->b->runs; i++)
+    uint32_t runs = sn_builder_runs(j->b);
+    for (uint32_t i = 0; i < runs; i++)
         n += j->b->run[i]->start[to] - j->b->run[i]->start[from];
-    return j->b->runs ? n : j->start[to] - j->start[from];
+    return runs ? n : j->start[to] - j->start[from];
 }
 
 static int read_part(const job *j, uint64_t part, uint64_t *to)
 {
     const seen_builder *b = j->b;
-    if (!b->runs) {
+    if (!sn_builder_runs(b)) {
         memcpy(to, b->fill + j->start[part], part_keys(j, part, part + 1) * 8);
         return 0;
     }
@@ -138,12 +139,17 @@ static void fail_job(job *j, int rc)
     pthread_mutex_unlock(&j->lock);
 }
 
+static bool on_disk(const job *j)
+{
+    return SN_FILES && j->fd >= 0;
+}
+
 /* Appends N words to the body; the caller has the turn. */
 static int append(job *j, const uint64_t *words, uint64_t n)
 {
     const seen_allocator *a = &j->b->alloc;
     uint64_t at = j->words * 8, len = n * 8;
-    if (j->fd < 0 && at + len > j->room) {
+    if (!on_disk(j) && at + len > j->room) {
         uint64_t room = (at + len) / 8 * 9 + ((uint64_t)8 << 20);
         uint8_t *more = sn_body_alloc(a, room);
         if (!more)
@@ -156,7 +162,7 @@ static int append(job *j, const uint64_t *words, uint64_t n)
         j->room = room;
     }
     j->words += n;
-    if (j->fd < 0) {
+    if (!on_disk(j)) {
         memcpy(j->body + at, words, len);
         return 0;
     }
@@ -323,7 +329,7 @@ static void reset(job *j)
     sn_body_free(&j->b->alloc, j->body, j->room);
     j->body = NULL;
     j->room = j->words = j->next = j->turn = j->solved = j->kept = 0;
-    if (j->fd >= 0)
+    if (on_disk(j))
         close(j->fd);
     j->fd = -1;
 }
@@ -339,7 +345,7 @@ static int solve(job *j, const sn_shape *s)
     reset(j);
     j->r = s->k;
     j->share = s->own[SN_RIBBON_SHARE];
-    if (want > j->b->work / 2) {
+    if (SN_FILES && want > j->b->work / 2) {
         j->fd = sn_builder_temporary(j->b, want);
         rc = j->fd < 0 ? j->fd : 0;
     } else {
@@ -430,9 +436,9 @@ static uint8_t *read_body(job *j, uint64_t len)
 static uint8_t *take_body(job *j)
 {
     uint64_t len = j->words * 8;
-    if (j->fd >= 0 && j->b->alloc.alloc)
+    if (on_disk(j) && j->b->alloc.alloc)
         return read_body(j, len);
-    if (j->fd >= 0) {
+    if (on_disk(j)) {
         void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, j->fd, 0);
         return p == MAP_FAILED ? NULL : p; /* large, so that the filter will unmap it */
     }

@@ -171,6 +171,51 @@ unsigned long long strtoull(const char *text, char **end, int base)
     return over ? ULLONG_MAX : x;
 }
 
+/* ---- strings: wasi-libc reads a word at a time, in ten times the code ------------- */
+
+size_t strlen(const char *s)
+{
+    size_t n = 0;
+    while (s[n])
+        n++;
+    return n;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+    for (; n; n--, a++, b++)
+        if (*a != *b || !*a)
+            return (unsigned char)*a - (unsigned char)*b;
+    return 0;
+}
+
+int strcmp(const char *a, const char *b)
+{
+    return strncmp(a, b, SIZE_MAX);
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    for (; n; n--, x++, y++)
+        if (*x != *y)
+            return *x - *y;
+    return 0;
+}
+
+void *memchr(const void *p, int byte, size_t n)
+{
+    for (const unsigned char *at = p; n; n--, at++)
+        if (*at == (unsigned char)byte)
+            return (void *)at;
+    return NULL;
+}
+
+char *strcpy(char *restrict to, const char *restrict from)
+{
+    return memcpy(to, from, strlen(from) + 1);
+}
+
 char *strstr(const char *text, const char *word)
 {
     for (size_t len = strlen(word); *text; text++)
