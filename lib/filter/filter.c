@@ -86,15 +86,15 @@ void seen_free(seen_filter *f)
 {
     if (!f)
         return;
-    if (f->map && f->writable && !f->shared)
+    if (sn_in_file(f) && f->writable && !f->shared)
         seen_flush(f);
     sn_excused_free(f);
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
-    if (f->map_owned)
+    if (SN_FILES && f->map_owned)
         sn_unmap(f->map, f->map_len, f->lock);
-    if (f->path)
+    if (SN_FILES && f->path)
         sn_free(&f->alloc, f->path, strlen(f->path) + 1);
     seen_allocator a = f->alloc;
     sn_free(&a, f->layer, f->room * sizeof *f->layer);
@@ -127,8 +127,9 @@ int sn_may_change(seen_filter *f)
 {
     if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
-    return f->map && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE) ? sn_mark_dirty(f)
-                                                                   : 0;
+    return sn_in_file(f) && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE)
+               ? sn_mark_dirty(f)
+               : 0;
 }
 
 static int clear(seen_filter *f)
@@ -140,7 +141,7 @@ static int clear(seen_filter *f)
     int rc = sn_may_change(f);
     if (rc < 0)
         return rc;
-    if (f->map) { /* the file keeps its shape: all layers, all empty */
+    if (sn_in_file(f)) { /* the file keeps its shape: all layers, all empty */
         for (uint32_t i = 0; i < f->layers; i++) {
             memset(f->layer[i].body, 0, f->layer[i].len);
             f->layer[i].added = 0;
@@ -306,7 +307,7 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
     absent a = {.from = dst};
     const sn_layer *into = sn_newest(dst), *end = src->layer + src->layers;
     int rc = 0;
-    if (dst->flags & SEEN_FIXED || dst->map)
+    if (dst->flags & SEEN_FIXED || sn_in_file(dst))
         for (const sn_layer *l = src->layer; l < end; l++)
             l->kind->each_hash(l, count_absent, &a);
     if (into->shape.capacity && into->added + a.n > into->shape.capacity && a.n)
@@ -321,7 +322,7 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
 /* Whether F may take a layer more. */
 static bool may_append(const seen_filter *f)
 {
-    return !(f->flags & SEEN_FIXED) && !f->map;
+    return !(f->flags & SEEN_FIXED) && !sn_in_file(f);
 }
 
 /* For a kind whose merge needs room: that there is enough of it, where no layer can be

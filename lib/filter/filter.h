@@ -53,6 +53,12 @@ static inline sn_layer *sn_newest(const seen_filter *f)
     return f->layer + f->layers - 1;
 }
 
+/* Changes go to a file. (Without files, `map` is memory that a filter is copied from.) */
+static inline bool sn_in_file(const seen_filter *f)
+{
+    return SN_FILES && f->map;
+}
+
 /* ---- grow.c ---- */
 
 /* What layer number I (0 is the first) promises: keys and error. */

@@ -169,7 +169,7 @@ int sn_grow(seen_filter *f)
                        "the filter is fixed and holds the %llu keys it was "
                        "made for",
                        (unsigned long long)l->shape.capacity);
-    if (f->map)
+    if (sn_in_file(f))
         return sn_fail(SEEN_EFULL,
                        "a mapped filter cannot grow: load it, add, and save it");
     if (l->kind->id != f->kind && l->len >= HASHES_BYTES)

@@ -13,7 +13,7 @@ int sn_may_add(seen_filter *f)
         return sn_fail(SEEN_EKIND,
                        "a %s filter is static: build a new one from all keys",
                        sn_newest(f)->kind->name);
-    return f->map || !f->writable ? sn_may_change(f) : 0;
+    return sn_in_file(f) || !f->writable ? sn_may_change(f) : 0;
 }
 
 uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
