@@ -46,6 +46,13 @@ git tag -d "v$version" >/dev/null
 fails "a tree without git" 1 '^release: working tree: not a clone' env GIT_DIR=/nowhere ./run release --check "$version"
 rm -f out err
 
+# People are not root; the packages' bare system is.
+mkdir ../ask && printf '#!/bin/sh\necho "sudo $*"\n' >../ask/sudo && chmod 755 ../ask/sudo "$work"
+person() { "$@"; }
+[ "$(id -u)" != 0 ] || person() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+same "./run package asks sudo" "sudo --preserve-env=TWICE,CHECK,BARE_CACHE pack/package trixie" \
+    "$(person env PATH="$work/ask:$PATH" pack/package trixie 2>&1)"
+
 # ---- the rest of it, with tests, compilers and bare systems that only leave their names -----
 cat >run <<'END'
 #!/bin/sh
