@@ -100,6 +100,9 @@ export function startPlan(seen) {
         waiting = setTimeout(drawPlots, 80);
       }
       keepLink("plan", state());
+    } else {
+      plan ??= makePlan(seen, { keys: 1e6, error: 0.01 }, needs(), ""); // what the page shows from the start
+      byId("plan-note").textContent = "Correct what is marked above; until then this is the plan before it.";
     }
     showFields(values, problems);
   }

@@ -75,6 +75,10 @@
     await page.fill("#keys", "lots");
     same(await page.getAttribute("#keys", "aria-invalid"), "true", "what is no number is marked");
     ok(/such as 1 million/.test(await page.textContent("#keys-said")), "and the field says what to write");
+    ok(/until then this is the plan before it/.test(await page.textContent("#plan-note")), "and the page that the answer is not to this question");
+    const broken = await open("#plan?keys=lots&error=2");
+    await broken.click("#lines .copy");
+    ok(/Correct what is marked/.test(await broken.textContent("#plan-note")) && /copied|refuses/.test(await broken.textContent("#copied")), "a link with wrong numbers has the plan of the start, which can be used");
     await put(page, { keys: "1M", error: "1e-30" });
     ok(/cannot be/.test(await page.textContent("#choice")) && /64-bit hash/.test(await page.textContent("#choice")), "an impossible error is explained in the library's words");
 
