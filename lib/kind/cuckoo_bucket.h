@@ -11,8 +11,8 @@
  * Buckets lie bit to bit, bucket b from bit 4kb on. Widths 4, 8, 16 and 32 fill cache
  * lines evenly; of the others a bucket now and then lies in two lines, which costs less
  * than the 2 to 14% of bytes that whole lines would. Only aligned words that hold bits
- * of the bucket are touched: one word more would now and then be a line more, and that
- * line nobody has asked for. */
+ * of the bucket are touched, or words inside it: one word more would now and then be a
+ * line more, and that line nobody has asked for. */
 #ifndef SN_CUCKOO_BUCKET_H
 #define SN_CUCKOO_BUCKET_H
 #include "base/bytes.h"
@@ -77,8 +77,12 @@ SN_CUCKOO_INLINE sn_parts sn_bucket_parts(const uint8_t *p, const sn_slots *s,
         uint64_t all = sn_bits_at(p, bit, 4 * k);
         return (sn_parts){all, all >> 12, all >> (12 + two)};
     }
-    return (sn_parts){sn_bits_at(p, bit, 12), sn_bits_at(p, bit + 12, two),
-                      sn_bits_at(p, bit + 12 + two, two)};
+    /* More than 8 bytes: three words that lie inside them, from its first, its second and
+     * up to its last byte. A bucket begins with a byte or, of odd widths, in its middle. */
+    unsigned by = bit & 7, bytes = (k + 1) / 2;
+    p += bit >> 3;
+    return (sn_parts){sn_le32(p) >> by, sn_le64(p + 1) >> (by + 4),
+                      sn_le64(p + bytes - 8) >> (by + 12 + two - 8 * (bytes - 8))};
 }
 
 SN_CUCKOO_INLINE unsigned sn_bucket_nibbles(const sn_parts *parts)
