@@ -2,10 +2,10 @@
  * growth_curve [-e ERROR] [-n MOST] [-o FILE.svg]
  *
  * At numbers of keys from 10^4 to MOST, a fifth apart: the bits a key, and the time of a
- * lookup in batches, half of the keys present, of a filter grown by layers, of one made
- * again from a scratch file, and of one made to measure; all in one run, the best of five
- * rounds in turn. Adds are the CPU time of all of them up to there. The table goes to
- * standard output, the curves to FILE. */
+ * lookup in batches, half of the keys present, of a filter grown by layers, of one grown in
+ * place, of one made again from a scratch file, and of one made to measure; all in one run,
+ * the best of five rounds in turn. Adds are the CPU time of all of them up to there. The
+ * table goes to standard output, the curves to FILE. */
 #include "growing.h"
 #include "say.h"
 
@@ -15,10 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAYERS, AGAIN, MEASURED, WAYS, POINTS = 100, BATCH = 4096, ASKED = 64 * BATCH };
+enum { LAYERS, IN_PLACE, AGAIN, MEASURED, WAYS };
+enum { POINTS = 100, BATCH = 4096, ASKED = 64 * BATCH };
 
-static const char *const way_name[WAYS] = {"layers", "made again", "made to measure"};
-static const char *const colour[WAYS] = {"#c0392b", "#2471a3", "#7f8c8d"};
+static const char *const way_name[WAYS] = {"layers", "in place", "made again",
+                                            "made to measure"};
+static const char *const colour[WAYS] = {"#c0392b", "#229954", "#2471a3", "#7f8c8d"};
 
 typedef struct point {
     double keys, bits[WAYS], lookup[WAYS], add[WAYS];
@@ -40,9 +42,9 @@ static uint64_t key(uint64_t i)
     return seen_hash_seeded(1, &i, 8);
 }
 
-static seen_filter *make(uint64_t keys)
+static seen_filter *make(seen_kind kind, uint64_t keys)
 {
-    seen_spec spec = {.kind = SEEN_BLOCKED, .error = error, .keys = keys};
+    seen_spec spec = {.kind = kind, .error = error, .keys = keys};
     seen_filter *f;
     if (seen_new(&spec, &f) < 0)
         kit_die("%s", seen_reason());
@@ -194,7 +196,8 @@ int main(int argc, char **argv)
     if (!again)
         kit_die("no filter is made again at an error of %g", error);
     static point all[POINTS];
-    seen_filter *f[WAYS] = {[LAYERS] = make(0)};
+    seen_filter *f[WAYS] = {[LAYERS] = make(SEEN_BLOCKED, 0),
+                            [IN_PLACE] = make(SEEN_QUOTIENT, 0)};
     double took[WAYS] = {0};
     size_t n = 0;
     uint64_t have = 0;
@@ -203,9 +206,10 @@ int main(int argc, char **argv)
         uint64_t to = (uint64_t)keys;
         p->keys = (double)to;
         took[LAYERS] += add(f[LAYERS], NULL, have, to);
+        took[IN_PLACE] += add(f[IN_PLACE], NULL, have, to);
         took[AGAIN] += add(NULL, again, have, to);
         f[AGAIN] = kit_growing_filter(again);
-        f[MEASURED] = make(to);
+        f[MEASURED] = make(SEEN_BLOCKED, to);
         took[MEASURED] = add(f[MEASURED], NULL, 0, to);
         have = to;
         measure(p, f);
@@ -217,6 +221,7 @@ int main(int argc, char **argv)
     if (file)
         draw(file, all, n);
     seen_free(f[LAYERS]);
+    seen_free(f[IN_PLACE]);
     seen_free(kit_growing_end(again));
     return 0;
 }

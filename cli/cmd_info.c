@@ -27,7 +27,7 @@ static const kit_option no_options[] = {{0}};
 static void picture(const seen_stats *st)
 {
     char bar[41];
-    bool set = st->kind == SEEN_SET || st->kind == SEEN_CUCKOO;
+    bool set = st->kind == SEEN_SET || st->kind == SEEN_CUCKOO || st->kind == SEEN_QUOTIENT;
     int full = (int)(st->fill * 40 + 0.5);
     for (int i = 0; i < 40; i++)
         bar[i] = i < full ? '#' : '.';
@@ -71,7 +71,8 @@ static void show(const char *name, const seen_filter *f)
     const char *kind = seen_kind_name(st.kind);
     printf("%s\n  kind       %s, %u layer%s, %s %u\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",
-           st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON
+           st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON ||
+                   st.kind == SEEN_QUOTIENT
                ? "fingerprint bits"
                : "probes",
            st.probes);

@@ -48,6 +48,8 @@ static const char *says(seen_kind k)
         return "small fingerprints, two lines a key";
     case SEEN_RIBBON:
         return "built once; smallest";
+    case SEEN_QUOTIENT:
+        return "grows in place, one cache line a key";
     default:
         return "";
     }
@@ -315,6 +317,11 @@ static void print_growing(const plan *pl)
                "in TMPDIR.\n",
                kit_show_bytes((double)most.bytes, a),
                kit_show_bytes(8 * (double)z->keys, b));
+    const seen_size *grown = pl->row + SEEN_QUOTIENT;
+    if (grown->bytes)
+        printf("A filter that is kept and grows takes the least with --kind quotient: some "
+               "%s here, in one layer.\n",
+               kit_show_bytes((double)grown->bytes, a));
 }
 
 /* What a static filter would save, if that is worth a word. */

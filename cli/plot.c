@@ -19,7 +19,7 @@ static const struct {
     const char *colour;
 } lines[] = {
     {SEEN_CLASSIC, "#0072b2"}, {SEEN_BLOCKED, "#d55e00"}, {SEEN_SPLIT, "#009e73"},
-    {SEEN_CUCKOO, "#cc79a7"},  {SEEN_RIBBON, "#e69f00"},
+    {SEEN_CUCKOO, "#cc79a7"},  {SEEN_RIBBON, "#e69f00"},  {SEEN_QUOTIENT, "#56b4e9"},
 };
 
 static double y_of(double error)

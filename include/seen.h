@@ -116,6 +116,8 @@ typedef enum seen_kind {
     SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
     SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
+    SEEN_QUOTIENT = 8, /* prefixes of hashes in order: grows in place, without layers;
+                          removes if made with SEEN_REMOVES; merges with any size */
     SEEN_KIND_UNKNOWN = 255 /* no kind */
 } seen_kind;
 
@@ -151,7 +153,7 @@ enum {
     SEEN_SCALAR = 4,   /* no vector instructions, for comparisons */
     SEEN_REMOVES = 8,  /* only kinds that can remove */
     SEEN_SMALLEST = 16, /* fewest bits, whatever the speed */
-    SEEN_ONCE = 32 /* cuckoo: keep a key once, however often it is added; no removes */
+    SEEN_ONCE = 32 /* cuckoo (quotient does without SEEN_REMOVES): keep a key once, however often it is added; no removes */
 };
 
 /* What you want. Zero everywhere is a growing filter with one error in a hundred.
@@ -288,10 +290,11 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
 
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
  * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
- * added; a cuckoo filter holds a copy for each add, up to eight. Removing a key that
+ * added; a cuckoo or quotient filter holds a copy for each add, up to eight. Removing a key that
  * was never added may take away another key that shares its fingerprint.
  *
- * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
+ * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a
+ * quotient filter made without SEEN_REMOVES; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
  * seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 

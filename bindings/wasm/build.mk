@@ -12,7 +12,7 @@ WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <stdlib.h>
 WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/xxhash.h))
 .PHONY: wasm
 ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
-WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
+WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c $(wildcard lib/kind/quotient*) lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
     $(wildcard bindings/wasm/src/*.c))
 WASM_FAST = lib/hash/keyed.c
 # Elsewhere nothing is inlined that the library would inline for speed; of xxHash only what

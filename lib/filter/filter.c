@@ -361,6 +361,26 @@ static int merge_layer(seen_filter *dst, uint32_t i, const sn_layer *s)
     return rc;
 }
 
+/* Whether DST takes the keys of SRC whatever their sizes are. */
+static bool absorbs(const seen_filter *dst, const seen_filter *src)
+{
+    return SN_QUOTIENT_TOO && dst->layers == 1 && src->layers == 1 &&
+           dst->layer->kind == src->layer->kind &&
+           dst->layer->kind->absorb && may_append(dst) &&
+           sn_hasher_same(&src->hasher, &dst->hasher);
+}
+
+static int absorb(seen_filter *dst, const seen_filter *src)
+{
+    if (sn_keeps_copies(dst->layer) && !sn_keeps_copies(src->layer))
+        return sn_fail(SEEN_EMISMATCH, "keys can be removed from the first but not from "
+                                       "the second, where one may stand for others");
+    int rc = dst->layer->kind->absorb(dst->layer, src->layer, &dst->alloc);
+    if (rc == 0)
+        sn_choose_twins(dst);
+    return rc;
+}
+
 static int merge(seen_filter *dst, const seen_filter *src)
 {
     if (dst->foreign && src->foreign)
@@ -375,8 +395,17 @@ static int merge(seen_filter *dst, const seen_filter *src)
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to anything of the same seed, whatever its size. */
-    if (sn_hasher_same(&src->hasher, &dst->hasher) && sn_newest(src)->kind->each_hash && sn_newest(dst)->kind->each_hash)
+    const sn_layer *last = sn_newest(dst);
+    const sn_kind *into = last->kind;
+    const sn_kind *of = src->layer[src->layers - 1].kind;
+    bool same = sn_hasher_same(&src->hasher, &dst->hasher);
+    if (same && of->each_hash && (into->each_hash || into->absorb))
         return merge_hashes(dst, src);
+    if (SN_QUOTIENT_TOO && same && of->absorb && dst->kind == of->id && into->id != of->id && !dst->map &&
+        (rc = sn_unfold(dst)) < 0)
+        return rc;
+    if (absorbs(dst, src))
+        return absorb(dst, src);
     rc = same_shape(dst, src);
     if (rc == 0)
         rc = room_for_union(dst, src);

@@ -67,6 +67,8 @@ void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double 
 int sn_append_hashes(seen_filter *f);
 /* Whether such a layer may later become one of this kind (cuckoo: with SEEN_ONCE). */
 bool sn_unfolds_to(seen_kind kind);
+/* From whole hashes to the first layer of the filter's own kind. */
+int sn_unfold(seen_filter *f);
 /* Makes room for at least one more key, by a layer or inside the kind. */
 int sn_grow(seen_filter *f);
 /* Moves the layers so that there can be N of them; SEEN_ENOMEM. */

@@ -37,13 +37,15 @@
 #define TIGHTEN 0.7
 #define FIRST_KEYS ((uint64_t)1 << 20)
 #define SMALL_KEYS 65536
+#define PLACE_KEYS 8192 /* of a kind that grows in place */
+#define PLACE_HASHES_BYTES ((uint64_t)64 << 10)
 #define HASHES_BYTES ((uint64_t)1 << 20)
 #define HASHES_UNITS 64 /* buckets of a new set: 4 KiB */
 #define KNOWN_SHARE 0.8
 
 double sn_first_share(const seen_spec *spec, double error)
 {
-    if (spec->flags & (SEEN_FIXED | SEEN_ATOMIC))
+    if (spec->flags & (SEEN_FIXED | SEEN_ATOMIC) || spec->kind == SEEN_QUOTIENT)
         return error;
     return error * (spec->keys ? KNOWN_SHARE : 1 - TIGHTEN);
 }
@@ -52,11 +54,16 @@ void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double 
 {
     /* Kinds that remove take no hashes in front, so they start smaller. */
     bool copies = f->kind == SEEN_CUCKOO && !f->once;
-    uint64_t n = f->keys ? f->keys : copies ? SMALL_KEYS : FIRST_KEYS;
+    uint64_t n = f->keys                     ? f->keys
+                 : copies                   ? SMALL_KEYS
+                 : f->kind == SEEN_QUOTIENT ? PLACE_KEYS
+                                            : FIRST_KEYS;
     for (uint32_t j = 0; j < i; j++)
         n = n < SMALL_KEYS ? n * 4 : n < (uint64_t)1 << 60 ? n / 2 * 5 : n;
     *capacity = n;
-    if (!f->keys)
+    if (f->kind == SEEN_QUOTIENT) /* grows in place, and keeps its promise by itself */
+        *error = f->error;
+    else if (!f->keys)
         *error = f->error * (1 - TIGHTEN) * pow(TIGHTEN, i);
     else if (i == 0)
         *error = f->error * KNOWN_SHARE;
@@ -122,8 +129,9 @@ int sn_append(seen_filter *f, const sn_shape *shape)
 
 bool sn_unfolds_to(seen_kind kind)
 {
-    return kind == SEEN_BLOCKED || kind == SEEN_SPLIT || kind == SEEN_CLASSIC ||
-           kind == SEEN_CUCKOO;
+    return sn_kind_of(kind) &&
+           (kind == SEEN_BLOCKED || kind == SEEN_SPLIT || kind == SEEN_CLASSIC ||
+            kind == SEEN_CUCKOO || kind == SEEN_QUOTIENT);
 }
 
 int sn_append_hashes(seen_filter *f)
@@ -143,8 +151,7 @@ static int add_to_layer(void *layer, const uint64_t *h, size_t n)
     return 0;
 }
 
-/* From whole hashes to the first layer of the filter's own kind. */
-static int unfold(seen_filter *f)
+int sn_unfold(seen_filter *f)
 {
     sn_shape s = {.kind = f->kind, .k = f->probes, .own[SN_ONCE] = f->once};
     sn_layer_goal(f, 0, &s.capacity, &s.error);
@@ -172,8 +179,9 @@ int sn_grow(seen_filter *f)
     if (sn_in_file(f))
         return sn_fail(SEEN_EFULL,
                        "a mapped filter cannot grow: load it, add, and save it");
-    if (l->kind->id != f->kind && l->len >= HASHES_BYTES)
-        return unfold(f);
+    if (l->kind->id != f->kind &&
+        l->len >= (f->kind == SEEN_QUOTIENT ? PLACE_HASHES_BYTES : HASHES_BYTES))
+        return sn_unfold(f);
     if (l->kind->grow) {
         int done = l->kind->grow(l, &f->alloc);
         sn_choose_twins(f); /* it may have outgrown the caches */

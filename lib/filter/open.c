@@ -80,6 +80,8 @@ static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
         s->own[j] = sn_le64(r + SN_IN_OWN + 8 * j);
     l->added = sn_le64(r + SN_IN_ADDED);
     l->kind = sn_kind_of(s->kind);
+    if (!l->kind && s->kind == SEEN_QUOTIENT)
+        REFUSE("it is a quotient filter, a kind that this build leaves out");
     if (!l->kind)
         REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
     if (!sn_all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
@@ -129,7 +131,8 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     if (f->kind != f->layer[layers - 1].shape.kind &&
         (layers > 1 || f->layer->shape.kind != SEEN_SET || !sn_unfolds_to(f->kind)))
         REFUSE("kind %d does not go with its layers", (int)f->kind);
-    f->once = f->kind == SEEN_CUCKOO && !sn_keeps_copies(f->layer);
+    const sn_kind *own = sn_kind_of(f->kind);
+    f->once = own && own->multiset && !sn_keeps_copies(f->layer);
     for (uint32_t i = 0; i < layers; i++)
         if (f->layer[i].kind != f->layer->kind ||
             sn_keeps_copies(f->layer + i) != sn_keeps_copies(f->layer))

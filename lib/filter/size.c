@@ -163,7 +163,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
         sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
         return sn_fail(SEEN_EKIND, "%s cannot remove keys", seen_kind_name(spec->kind));
-    bool once = spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO;
+    bool once = (spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO) ||
+                (spec->kind == SEEN_QUOTIENT && !(spec->flags & SEEN_REMOVES));
     out->own[SN_ONCE] = once;
     double p = spec->error == 0 ? DEFAULT_ERROR : spec->error;
     int rc = check_numbers(spec->keys ? (double)spec->keys : 1, p);
@@ -182,7 +183,9 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     }
     seen_filter goal = {.keys = spec->keys,
                         .error = p,
-                        .kind = spec->flags & SEEN_REMOVES ? SEEN_CUCKOO : spec->kind,
+                        .kind = spec->kind == SEEN_AUTO && spec->flags & SEEN_REMOVES
+                                    ? SEEN_CUCKOO
+                                    : spec->kind,
                         .once = once};
     sn_layer_goal(&goal, 0, &out->capacity, &out->error);
     out->error = sn_first_share(spec, p);

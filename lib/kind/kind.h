@@ -58,10 +58,12 @@ typedef struct sn_twin {
 #define SN_FETCHES false
 #define SN_THREADS false
 #define SN_FILES false
+#define SN_QUOTIENT_TOO false /* the kind */
 #else
 #define SN_FETCHES true
 #define SN_THREADS true
 #define SN_FILES true
+#define SN_QUOTIENT_TOO true
 #endif
 #define SN_FETCH(p) __builtin_prefetch(p, 0, 2)
 
@@ -112,6 +114,9 @@ struct sn_kind {
     /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. SEEN_EFULL
      * if not all of it has room: then some of it may be in. */
     int (*merge)(sn_layer *dst, const sn_layer *src);
+    /* The keys of SRC, of whatever size, go to DST too, which may get a larger body from
+     * A. On failure DST is as it was. */
+    int (*absorb)(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
     /* How many slots merge() would fill; NULL: it needs no room. */
     uint64_t (*merge_needs)(const sn_layer *dst, const sn_layer *src);
     /* Removes one h: 1 or 0. */
@@ -187,7 +192,7 @@ static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
     }
 
 extern const sn_kind sn_classic, sn_blocked, sn_split, sn_set;
-extern const sn_kind sn_cuckoo, sn_ribbon;
+extern const sn_kind sn_cuckoo, sn_ribbon, sn_quotient_kind;
 
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);

@@ -123,7 +123,7 @@ int main(void)
     for (int k = 1; seen_kind_name((seen_kind)k); k++, kinds++)
         named += k == SEEN_FOREIGN ||
                  (int)seen_kind_named(seen_kind_name((seen_kind)k)) == k;
-    ok(kinds == SEEN_FOREIGN && named == kinds && !seen_kind_name(SEEN_KIND_UNKNOWN) &&
+    ok(kinds == SEEN_QUOTIENT && named == kinds && !seen_kind_name(SEEN_KIND_UNKNOWN) &&
            seen_kind_named("nothing") == SEEN_KIND_UNKNOWN &&
            seen_kind_named(NULL) == SEEN_KIND_UNKNOWN && SEEN_KIND_UNKNOWN == 255,
        "kinds are numbered without gaps, and 255 is none of them");

@@ -9,7 +9,8 @@ static PyObject *plan(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "KdK:plan", &keys, &error, &memory))
         return NULL;
     static const seen_kind kinds[] = {SEEN_AUTO, SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT,
-                                      SEEN_SET,  SEEN_CUCKOO,  SEEN_RIBBON};
+                                      SEEN_SET,  SEEN_CUCKOO,  SEEN_RIBBON,
+                                      SEEN_QUOTIENT};
     PyObject *rows = PyList_New(0);
     for (size_t i = 0; rows && i < sizeof kinds / sizeof *kinds; i++) {
         seen_size s = {.kind = kinds[i], .keys = keys, .error = error, .bytes = memory};
