@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS = 1 << 12 };
+enum { KEYS = 1 << 10 };
 
 typedef struct pair {
     seen_filter *f[2]; /* the best twin and the scalar one */
@@ -62,7 +62,7 @@ static void merge(pair *p, unsigned key, unsigned flags)
     pair q = {.whole = p->whole};
     for (int w = 0; w < 2; w++)
         q.f[w] = make(w ? flags | SEEN_SCALAR : flags);
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 2; i++)
         add(&q, key * 5 + i * 111, 64);
     int a = seen_merge(p->f[0], q.f[0]), b = seen_merge(p->f[1], q.f[1]);
     if (p->whole && a != b)
@@ -88,7 +88,7 @@ static void compare(const pair *p, bool removes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 1 || size > 200)
+    if (size < 1 || size > 240)
         return 0;
     unsigned flags = data[0] & 1 ? SEEN_REMOVES : 0;
     static pair p;
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 take_away(&p, key);
             break;
         case 6:
-            if (data[i] < 64)
+            if (data[i] < 32)
                 merge(&p, key, flags);
             break;
         default:
