@@ -150,7 +150,7 @@ static void merges(uint64_t a, uint64_t b)
 static void hostile(void)
 {
     srand(7);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < WORK(200); round++) {
         seen_filter *f = make(0.01, round & 1 ? SEEN_SCALAR : 0);
         void *body;
         size_t len;
