@@ -15,11 +15,10 @@ ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
 WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c $(wildcard lib/kind/quotient*) lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
     $(wildcard bindings/wasm/src/*.c))
 WASM_FAST = lib/hash/keyed.c
-# Elsewhere nothing is inlined that the library would inline for speed; of xxHash only what
-# costs half a kilobyte and saves a tenth of the time.
-WASM_SMALL = $(if $(filter %/wasm_xxhash.c,$(1)),-Os,-Oz) -Dalways_inline=
+# Elsewhere nothing is inlined that the library would inline for speed.
+WASM_SMALL = -Oz -Dalways_inline=
 # Optimised as a whole when linked, but for functions that the compiler calls by itself.
-wasm-flags = $(if $(filter bindings/wasm/src/wasm_memory.c bindings/wasm/src/wasm_text.c,$(1)),-Oz,-flto $(if $(filter $(1),$(WASM_FAST)),-O2,$(call WASM_SMALL,$(1))))
+wasm-flags = $(if $(filter bindings/wasm/src/wasm_memory.c bindings/wasm/src/wasm_text.c,$(1)),-Oz,-flto $(if $(filter $(1),$(WASM_FAST)),-O2,$(WASM_SMALL)))
 WASM_FLAGS = $(WASM_TARGET) $(STD) $(WARN) -Iinclude -Ilib -Ibindings/wasm/libc -I$(WASM_DIR)/include \
     -Wno-missing-prototypes -mnontrapping-fptoint -msign-ext -DSN_SMALL -DO_TMPFILE=0 -mbulk-memory -D_Thread_local= -fvisibility=hidden -ffp-contract=off -ffunction-sections -fdata-sections
 WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,--import-memory \
@@ -35,7 +34,7 @@ else
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@ $^
 $(info make: wasm is larger than it could be: not installed: binaryen)
 endif
-CONFIG_wasm := $(value WASM_SMALL) $(WASM_OPT_FLAGS) $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_OPT) $(WASM_SRC) $(WASM_FAST) $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
+CONFIG_wasm := $(WASM_SMALL) $(WASM_OPT_FLAGS) $(WASM_CC) $(shell $(WASM_CC) -dumpversion) $(WASM_FLAGS) $(WASM_LINK) $(WASM_OPT) $(WASM_SRC) $(WASM_FAST) $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
 WASM_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/obj/%.o)
 WASM_SIMD_OBJ = $(WASM_SRC:%.c=$(WASM_DIR)/simd/%.o)
 WASM_FILES = $(patsubst bindings/wasm/%,$(WASM_DIR)/%,$(wildcard $(addprefix bindings/wasm/,seen.mjs seen.d.ts package.json README.md)))
