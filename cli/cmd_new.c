@@ -21,7 +21,7 @@ static const kit_option options[] = {
     {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
     {OPT_KIND, "kind", "KIND",
      "Use this kind of filter instead of the best one: classic, blocked, split, set, "
-     "cuckoo; 'seen plan' compares them. Or another system's format, "
+     "cuckoo, quotient; 'seen plan' compares them. Or another system's format, "
      "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits."},
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},

@@ -80,8 +80,6 @@ static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
         s->own[j] = sn_le64(r + SN_IN_OWN + 8 * j);
     l->added = sn_le64(r + SN_IN_ADDED);
     l->kind = sn_kind_of(s->kind);
-    if (!l->kind && s->kind == SEEN_QUOTIENT)
-        REFUSE("it is a quotient filter, a kind that this build leaves out");
     if (!l->kind)
         REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
     if (!sn_all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
@@ -103,6 +101,8 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
 {
     uint64_t taken = sn_le64(p + SN_AT_HEADER_LEN);
     uint32_t layers = sn_le32(p + SN_AT_LAYERS);
+    if (sn_le32(p + SN_AT_KIND) == SEEN_QUOTIENT && !sn_kind_of(SEEN_QUOTIENT))
+        REFUSE("it is a quotient filter, a kind that this build leaves out");
     int room = sn_make_room(f, layers);
     if (room < 0)
         return room;
