@@ -23,8 +23,8 @@ static uint64_t body_len(const sn_shape *s)
         s->k < SN_QUOTIENT_WMIN || s->k > SN_QUOTIENT_WMAX || c < 1 || c + s->k > 64 ||
         s->units < 1 || s->units > SN_QUOTIENT_LINES || c > 50)
         return 0;
-    if (s->own[SN_QUOTIENT_STEP] != sn_quotient_step(s->units, (unsigned)c) ||
-        s->own[SN_QUOTIENT_STEP] > (uint64_t)SN_QUOTIENT_CELLS << 58)
+    if ((uint64_t)1 << c > s->units * SN_QUOTIENT_CELLS ||
+        s->own[SN_QUOTIENT_STEP] != sn_quotient_step(s->units, (unsigned)c))
         return 0;
     return (s->units + SN_QUOTIENT_SPARE) * 64;
 }
