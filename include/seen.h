@@ -153,7 +153,8 @@ enum {
     SEEN_SCALAR = 4,   /* no vector instructions, for comparisons */
     SEEN_REMOVES = 8,  /* only kinds that can remove */
     SEEN_SMALLEST = 16, /* fewest bits, whatever the speed */
-    SEEN_ONCE = 32 /* cuckoo (quotient does without SEEN_REMOVES): keep a key once, however often it is added; no removes */
+    SEEN_ONCE = 32 /* cuckoo: keep a key once, however often it is added; no removes
+                    * (as quotient does without SEEN_REMOVES) */
 };
 
 /* What you want. Zero everywhere is a growing filter with one error in a hundred.

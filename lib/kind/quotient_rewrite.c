@@ -243,16 +243,26 @@ static bool copy(cursor *a, cursor *b, writer *w)
     return !a->damaged && !(b && b->damaged);
 }
 
+/* Empty lines for a filter of LINES, *LEN bytes; NULL with SEEN_ENOMEM told. */
+static uint8_t *empty_lines(uint64_t lines, const seen_allocator *a, uint64_t *len)
+{
+    *len = (lines + SN_QUOTIENT_SPARE) * 64;
+    uint8_t *body = sn_body_alloc(a, *len);
+    if (!body)
+        sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+                (unsigned long long)*len);
+    return body;
+}
+
 /* Writes L, and the prefixes of OTHER if given, as SHAPE. */
 static int rewrite(sn_layer *l, const sn_layer *other, sn_shape shape,
                    const seen_allocator *a)
 {
     for (int tries = 0; tries < 40; tries++) {
-        uint64_t len = (shape.units + SN_QUOTIENT_SPARE) * 64;
-        uint8_t *body = sn_body_alloc(a, len);
+        uint64_t len;
+        uint8_t *body = empty_lines(shape.units, a, &len);
         if (!body)
-            return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
-                           (unsigned long long)len);
+            return SEEN_ENOMEM;
         sn_layer made = {.shape = shape, .body = body};
         cursor x = {.q = sn_quotient_of(l)}, y = {.q = other ? sn_quotient_of(other) : x.q};
         writer w = {.q = sn_quotient_of(&made)};
@@ -297,11 +307,10 @@ static double error_now(const sn_layer *l)
  * or 1 if nothing came of it. */
 static int spread(sn_layer *l, sn_shape shape, const seen_allocator *a)
 {
-    uint64_t len = (shape.units + SN_QUOTIENT_SPARE) * 64;
-    uint8_t *body = sn_body_alloc(a, len);
+    uint64_t len;
+    uint8_t *body = empty_lines(shape.units, a, &len);
     if (!body)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
-                       (unsigned long long)len);
+        return SEEN_ENOMEM;
     sn_layer made = {.shape = shape, .body = body};
     sn_quotient from = sn_quotient_of(l), to = sn_quotient_of(&made);
     if (!sn_quotient_spread(&from, &to) ||
