@@ -24,8 +24,9 @@ struct nodes {
     redis_url url;
     node *all; /* the first is the one of the URL */
     unsigned count;
-    uint64_t round;
+    uint64_t round; /* from 1 on */
     bool cluster;
+    node *teacher; /* who named the owners last */
     node *owner[CLUSTER_SLOTS];
     uint64_t retries, moved;
     void *tls; /* shared by all connections */
@@ -171,12 +172,19 @@ static bool learn_from(nodes *ns, node *n)
                                n->port);
 }
 
-/* Asks one node after another until END. */
+/* Asks one node after another until END, each time beginning behind the one that answered
+ * last: a node that is cut off from the others goes on naming the owners it knew. */
 static bool learn(nodes *ns, double end)
 {
-    for (node *n = ns->all; n; n = n->next) {
-        if (connect_to(ns, n) && learn_from(ns, n))
+    node *n = ns->teacher;
+    for (unsigned i = ns->count; i; i--) {
+        n = n && n->next ? n->next : ns->all;
+        if (n->failed == ns->round)
+            continue; /* it could not be reached a moment ago */
+        if (connect_to(ns, n) && learn_from(ns, n)) {
+            ns->teacher = n;
             return true;
+        }
         if (sn_conn_now() > end)
             break;
     }
@@ -195,6 +203,7 @@ nodes *nodes_open(const redis_url *u)
     if (!ns)
         abort();
     ns->url = *u;
+    ns->round = 1;
     node *first = node_at(ns, u->host, u->port);
     if (!first) {
         free(ns);

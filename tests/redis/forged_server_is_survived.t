@@ -157,6 +157,13 @@ with Forger(cluster=True) as a, Forger(cluster=True) as b:
         x.forged["BITFIELD_RO"] = b"-MOVED 1 127.0.0.1:%d\r\n" % y.port
     status, said = seen(a.port, "has")
     ok(status == 2 and b"MOVED" in said, "also if two point at each other", (status, said))
+gone = Forger()
+gone.__exit__()
+with Forger(cluster=True) as cut, Forger(cluster=True) as fine:
+    row = lambda a, b, f: array(number(a), number(b), array(bulk(b"127.0.0.1"), number(f.port)))
+    cut.forged["CLUSTER"] = array(row(0, 0, fine), row(1, 16383, gone))
+    status, said = seen(cut.port, "has", options="timeout=20")
+    ok(status == 1, "one that is cut off and names a dead owner is not the only one asked", (status, said))
 count = iter(range(1, 10**9))
 all_of([("ports", lambda: play("has", cluster=True, forged={
     "BITFIELD_RO": lambda w, f: b"-MOVED 1 127.0.0.1:%d\r\n" % (next(count) % 9 + 1)}))],

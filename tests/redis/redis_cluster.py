@@ -46,7 +46,20 @@ class Cluster:
                 return False
             if c.info("role") == "slave" and c.info("master_link_status") != "up":
                 return False
-        return True
+        return self.agreed()
+
+    def owners(self, port):
+        """Slots by the port of their owner, as the node at PORT knows it."""
+        known = {}
+        for first, last, master, *_ in self.at(port)("CLUSTER", "SLOTS"):
+            known.setdefault(master[1], set()).update(range(first, last + 1))
+        return known
+
+    def agreed(self):
+        """Every node knows the same owners. A replica that has not heard of a slot its master
+        took would not take it over, and then nobody serves it."""
+        views = [self.owners(n.port) for n in self.nodes if n.alive()]
+        return all(v == views[0] for v in views)
 
     def at(self, port):
         if port not in self.clients:
