@@ -26,7 +26,7 @@ WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--
 # binaryen's wasm-opt takes a fifth off; without it the module is larger, and the same.
 WASM_OPT := $(shell command -v wasm-opt)
 # (The lowest kilobyte is the very end of the stack: nothing is kept there.)
-WASM_OPT_FLAGS = --low-memory-unused --remove-unused-brs --merge-blocks --vacuum --flatten --rereloop -Oz -Oz --converge --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
+WASM_OPT_FLAGS = --low-memory-unused --optimize-added-constants-propagate --remove-unused-brs --merge-blocks --vacuum --flatten --rereloop -Oz -Oz --converge --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
     --enable-nontrapping-float-to-int --zero-filled-memory
 ifneq ($(WASM_OPT),)
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@.linked $^ && $(WASM_OPT) $(WASM_OPT_FLAGS) $@.linked -o $@ && rm $@.linked

@@ -1,11 +1,27 @@
 /* fail.h - a code for the program, a sentence for the person. */
 #ifndef SN_FAIL_H
 #define SN_FAIL_H
+#include "seen.h"
 
 #define SN_REASON 512 /* bytes of a sentence */
 
 /* Keeps the sentence for seen_reason() and returns CODE. */
+#ifdef SN_SMALL
+#include <words.h> /* of bindings/wasm */
+#define sn_fail SN_FAIL
+#else
 __attribute__((format(printf, 2, 3))) int sn_fail(int code, const char *fmt, ...);
+#endif
+/* sn_fail() with SEEN_ENOMEM behind an allocation that failed. */
+#ifdef SN_SMALL /* which has said it */
+static inline int sn_no_memory_(void)
+{
+    return SEEN_ENOMEM;
+}
+#define sn_no_memory(...) sn_no_memory_()
+#else
+#define sn_no_memory(...) sn_fail(SEEN_ENOMEM, __VA_ARGS__)
+#endif
 /* Puts the name of a file before the last reason; returns CODE. */
 int sn_fail_named(int code, const char *path);
 

@@ -8,6 +8,7 @@
 #define HUGE_PAGE ((uint64_t)2 << 20)
 #define LARGE (2 * HUGE_PAGE)
 
+#ifndef SN_SMALL
 /* A body of at least LARGE bytes sits in a mapping of its own, one huge page
  * longer than needed so that it can start on a huge-page boundary; the ends that
  * are not needed are given back. */
@@ -43,9 +44,40 @@ void *sn_body_alloc(const seen_allocator *a, uint64_t len)
     return p;
 }
 
+void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
+{
+    if (!body)
+        return;
+    if (a->alloc)
+        a->free(a->ctx, body, len);
+    else if (len >= LARGE)
+        munmap(body, (len + 4095) & ~(uint64_t)4095);
+    else
+        free(body);
+}
+
+void *sn_alloc(const seen_allocator *a, uint64_t len)
+{
+    if (len > SIZE_MAX)
+        return NULL;
+    return a->alloc ? a->alloc(a->ctx, (size_t)len, 16)
+                    : calloc(1, len ? (size_t)len : 1);
+}
+
+void sn_free(const seen_allocator *a, void *p, uint64_t len)
+{
+    if (!p)
+        return;
+    if (a->alloc)
+        a->free(a->ctx, p, len);
+    else
+        free(p);
+}
+#endif
+
 void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to)
 {
-    if (!a->alloc && to >= LARGE) { /* a mapping: its tail is given back */
+    if (SN_ALLOCATORS && !a->alloc && to >= LARGE) { /* a mapping: its tail goes back */
         uint64_t keep = (to + 4095) & ~(uint64_t)4095,
                  had = (from + 4095) & ~(uint64_t)4095;
         if (had > keep)
@@ -58,18 +90,6 @@ void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_
         sn_body_free(a, body, from);
     }
     return less;
-}
-
-void sn_body_free(const seen_allocator *a, void *body, uint64_t len)
-{
-    if (!body)
-        return;
-    if (a->alloc)
-        a->free(a->ctx, body, len);
-    else if (len >= LARGE)
-        munmap(body, (len + 4095) & ~(uint64_t)4095);
-    else
-        free(body);
 }
 
 void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
@@ -110,25 +130,7 @@ bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_
 
 int sn_check_allocator(const seen_allocator *a)
 {
-    return !a || !a->alloc == !a->free
+    return !SN_ALLOCATORS || !a || !a->alloc == !a->free
                ? SEEN_OK
                : sn_fail(SEEN_EINVAL, "an allocator needs both alloc and free");
-}
-
-void *sn_alloc(const seen_allocator *a, uint64_t len)
-{
-    if (len > SIZE_MAX)
-        return NULL;
-    return a->alloc ? a->alloc(a->ctx, (size_t)len, 16)
-                    : calloc(1, len ? (size_t)len : 1);
-}
-
-void sn_free(const seen_allocator *a, void *p, uint64_t len)
-{
-    if (!p)
-        return;
-    if (a->alloc)
-        a->free(a->ctx, p, len);
-    else
-        free(p);
 }

@@ -3,14 +3,33 @@
 #define SN_MEMORY_H
 #include "seen.h"
 
+#ifdef SN_SMALL /* one memory for all, which says itself what it does not have */
+#include <stdlib.h>
+#define SN_ALLOCATORS false
+#define SN_STRANGERS false
+void *sn_take(uint64_t len);
+#define sn_alloc(a, len) ((void)(a), sn_take(len))
+#define sn_free(a, p, len) ((void)(a), (void)(len), free(p))
+#define sn_body_alloc sn_alloc
+#define sn_body_free sn_free
+#else
+#define SN_ALLOCATORS true /* callers may bring their own */
+#define SN_STRANGERS true  /* arguments are not all from one careful caller */
 /* LEN zeroed bytes aligned to 64, from A or, if A has no functions, from the
  * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
  * they are worth a factor of two to three at the size of memory. NULL if none. */
 void *sn_body_alloc(const seen_allocator *a, uint64_t len);
+void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
+
+/* Small things, zeroed. Lengths come from files: one that cannot be addressed is NULL,
+ * and is not cut to one that can. */
+void *sn_alloc(const seen_allocator *a, uint64_t len);
+void sn_free(const seen_allocator *a, void *p, uint64_t len);
+#endif
+
 /* The same body with only its first TO bytes, perhaps moved; NULL if there is no memory
  * to move it; BODY is then unchanged. */
 void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to);
-void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
 
 /* BODY with NEW_LEN bytes, the added ones zero. Large bodies of the system are moved by
  * page tables, so that old and new never take memory at the same time. NULL: BODY is
@@ -25,9 +44,4 @@ bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_
 
 /* SEEN_EINVAL unless A has both functions or none; NULL is the system's. */
 int sn_check_allocator(const seen_allocator *a);
-
-/* Small things, zeroed. Lengths come from files: one that cannot be addressed is NULL,
- * and is not cut to one that can. */
-void *sn_alloc(const seen_allocator *a, uint64_t len);
-void sn_free(const seen_allocator *a, void *p, uint64_t len);
 #endif

@@ -13,8 +13,9 @@
 #include "filter/excused.h"
 #include <string.h>
 
-#define GROUP 16
-#define WINDOW 64
+/* (Where nothing can be fetched, a group is what keeps its hashes in the first cache.) */
+#define GROUP (SN_FETCHES ? 16 : 256)
+#define WINDOW (SN_FETCHES ? 64 : 256)
 
 /* ---- several layers ------------------------------------------------------------- */
 
@@ -207,14 +208,14 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
 {
     uint64_t ring[WINDOW];
     bool ignored[GROUP];
-    size_t ahead = 0, behind = 0, window = f->touch ? WINDOW : GROUP;
+    size_t ahead = 0, behind = 0, window = SN_FETCHES && f->touch ? WINDOW : GROUP;
     while (behind < n) {
         while (ahead < n && ahead - behind < window) {
             size_t m = n - ahead < GROUP ? n - ahead : GROUP;
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
                 sn_key_hashes(f, keys + ahead, m, slot);
-            if (f->touch)
+            if (SN_FETCHES && f->touch)
                 sn_touch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
         }
@@ -305,7 +306,7 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
 
 static inline bool paced(const seen_filter *f)
 {
-    return f->layer->kind->paced;
+    return SN_FETCHES && f->layer->kind->paced;
 }
 
 static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
@@ -360,7 +361,7 @@ int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
     int why = SEEN_OK;
     size_t done = f->foreign ? sn_handle_foreign_add(f, keys, n, dup, &why)
                              : add_batch(f, keys, NULL, n, dup, &why);
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_added(f, keys, NULL, done, dup);
     return told(done, n, taken, why);
 }
@@ -370,7 +371,7 @@ int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
 {
     int why = SEEN_OK;
     size_t done = add_batch(f, NULL, h, n, dup, &why);
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_added(f, NULL, h, done, dup);
     return told(done, n, taken, why);
 }
@@ -387,7 +388,7 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
         stream_keys(f, NULL, keys, n, found);
     else
         roll(f, NULL, keys, NULL, n, found, NULL);
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_sift(f, keys, NULL, n, found);
 }
 
@@ -405,7 +406,7 @@ int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fou
         stream_hashes(f, NULL, h, n, found);
     else
         roll(f, NULL, NULL, h, n, found, NULL);
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_sift(f, NULL, h, n, found);
     return SEEN_OK;
 }

@@ -45,7 +45,7 @@ static void free_locked(void *ctx, void *p, size_t size)
 
 static int check_spec(const seen_build_spec *spec)
 {
-    if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
+    if (SN_STRANGERS && !sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
@@ -53,7 +53,7 @@ static int check_spec(const seen_build_spec *spec)
                        spec->error);
     if (spec->error != 0 && spec->memory)
         return sn_fail(SEEN_EINVAL, "error and memory both decide the size: give one");
-    if (spec->work && spec->work < WORK_LEAST)
+    if (SN_STRANGERS && spec->work && spec->work < WORK_LEAST)
         return sn_fail(SEEN_EINVAL,
                        "building needs at least %llu bytes of memory, not %llu",
                        (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
@@ -79,17 +79,17 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     seen_builder *b = sn_alloc(&spec->alloc, sizeof *b);
     const char *tmp = spec->tmp ? spec->tmp : getenv("TMPDIR");
     tmp = tmp && *tmp ? tmp : "/tmp";
-    char *name = sn_alloc(&spec->alloc, strlen(tmp) + 1);
-    if (!b || !name) {
+    char *name = SN_FILES ? sn_alloc(&spec->alloc, strlen(tmp) + 1) : NULL;
+    if (!b || (SN_FILES && !name)) {
         sn_free(&spec->alloc, name, strlen(tmp) + 1);
         sn_free(&spec->alloc, b, sizeof *b);
-        return sn_fail(SEEN_ENOMEM, "no memory for a builder");
+        return sn_no_memory("no memory for a builder");
     }
-    b->tmp = strcpy(name, tmp);
+    b->tmp = name ? strcpy(name, tmp) : NULL;
     b->spec = *spec;
     b->hasher = hasher;
     pthread_mutex_init(&b->memory, NULL);
-    if (spec->alloc.alloc)
+    if (SN_ALLOCATORS && spec->alloc.alloc)
         b->alloc = (seen_allocator){alloc_locked, free_locked, b};
     b->fd = -1;
     b->work = spec->work ? spec->work : WORK_DEFAULT;
@@ -141,7 +141,7 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
         char *name; /* a file system without nameless files: remove the name at once */
         if (asprintf(&name, "%s/seen-build-XXXXXX", b->tmp) < 0)
-            return sn_fail(SEEN_ENOMEM, "no memory for a name");
+            return sn_no_memory("no memory for a name");
         fd = mkostemp(name, O_CLOEXEC);
         int e = errno;
         if (fd >= 0)
@@ -269,7 +269,7 @@ static int spill(seen_builder *b)
         b->full = sn_body_alloc(&b->alloc, b->cap * 8);
     if (!run || !b->parted || !b->full) {
         sn_free(&b->alloc, run, sizeof *run);
-        return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
+        return sn_no_memory("no memory to sort %llu keys",
                        (unsigned long long)b->cap);
     }
     run->at = b->spilled;
@@ -295,7 +295,7 @@ static int spill(seen_builder *b)
 int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
 {
     seen_build_progress p = {.keys = b->total, .temporary = b->spilled};
-    if (!b->spec.progress)
+    if (!SN_STRANGERS || !b->spec.progress)
         return 0;
     p.phase = of ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
     p.done = done;
@@ -317,7 +317,7 @@ static int make_room(seen_builder *b)
     uint64_t *p = b->fill ? sn_body_regrow(&b->alloc, b->fill, b->room * 8, want * 8)
                           : sn_body_alloc(&b->alloc, want * 8);
     if (!p)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
+        return sn_no_memory("no memory for %llu keys",
                        (unsigned long long)want);
     b->fill = p;
     b->room = want;
@@ -382,7 +382,7 @@ int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
     } else {
         b->parted = sn_body_alloc(&b->alloc, b->used * 8);
         if (!b->parted)
-            return sn_fail(SEEN_ENOMEM, "no memory to sort %llu keys",
+            return sn_no_memory("no memory to sort %llu keys",
                            (unsigned long long)b->used);
         group(b->fill, b->used, b->parted, start);
         if (b->used)
@@ -400,17 +400,19 @@ void seen_builder_free(seen_builder *b)
 {
     if (!b)
         return;
-    if (b->writing)
-        pthread_join(b->writer, NULL);
-    if (b->fd >= 0)
-        close(b->fd);
-    for (uint32_t i = 0; i < b->runs; i++)
-        sn_free(&b->alloc, b->run[i], sizeof *b->run[i]);
-    sn_body_free(&b->alloc, b->run, b->runs_room * sizeof *b->run);
+    if (SN_FILES) {
+        if (b->writing)
+            pthread_join(b->writer, NULL);
+        if (b->fd >= 0)
+            close(b->fd);
+        for (uint32_t i = 0; i < b->runs; i++)
+            sn_free(&b->alloc, b->run[i], sizeof *b->run[i]);
+        sn_body_free(&b->alloc, b->run, b->runs_room * sizeof *b->run);
+        free_words(b, &b->full, b->cap);
+        sn_free(&b->alloc, b->tmp, strlen(b->tmp) + 1);
+    }
     free_words(b, &b->fill, b->room);
-    free_words(b, &b->full, b->cap);
     free_words(b, &b->parted, b->parted_room);
-    sn_free(&b->alloc, b->tmp, strlen(b->tmp) + 1);
     pthread_mutex_destroy(&b->memory);
     seen_allocator a = b->spec.alloc;
     sn_free(&a, b, sizeof *b);

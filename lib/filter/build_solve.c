@@ -103,7 +103,7 @@ static int pile_room(const job *j, pile *p, uint64_t more)
 {
     return sn_array_room(&j->b->alloc, &p->words, &p->room, p->n + more, 8)
                ? 0
-               : sn_fail(SEEN_ENOMEM, "no memory for %llu keys",
+               : sn_no_memory("no memory for %llu keys",
                          (unsigned long long)(p->n + more));
 }
 
@@ -153,7 +153,7 @@ static int append(job *j, const uint64_t *words, uint64_t n)
         uint64_t room = (at + len) / 8 * 9 + ((uint64_t)8 << 20);
         uint8_t *more = sn_body_alloc(a, room);
         if (!more)
-            return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+            return sn_no_memory("no memory for a filter of %llu bytes",
                            (unsigned long long)room);
         if (at)
             memcpy(more, j->body, at);
@@ -237,7 +237,7 @@ static void *work(void *arg)
     pile keys = {0}, scratch = {0}, words = {0};
     sn_ribbon_work *w = sn_ribbon_work_new(&j->b->alloc);
     uint64_t parts = SN_PARTS >> j->unit_bits;
-    int rc = w ? 0 : sn_fail(SEEN_ENOMEM, "no memory to solve");
+    int rc = w ? 0 : sn_no_memory("no memory to solve");
     while (rc == 0) {
         pthread_mutex_lock(&j->lock);
         uint64_t unit = j->failed.code == 0 ? j->next++ : j->units;
@@ -309,6 +309,8 @@ static int plan(job *j)
     j->bits = (unsigned)__builtin_ctzll(sn_ribbon_shards(j->guess, most));
     j->unit_bits = j->bits < SN_PART_BITS ? j->bits : SN_PART_BITS;
     j->units = (uint64_t)1 << j->unit_bits;
+    if (!SN_THREADS)
+        return 0;
     j->threads = b->spec.threads;
     if (!j->threads) {
         cpu_set_t set;
@@ -338,7 +340,7 @@ static void reset(job *j)
 static int solve(job *j, const sn_shape *s)
 {
     const seen_allocator *a = &j->b->alloc;
-    pthread_t *thread = sn_alloc(a, j->threads * sizeof *thread);
+    pthread_t *thread = SN_THREADS ? sn_alloc(a, j->threads * sizeof *thread) : NULL;
     uint64_t want = sn_ribbon.body_len(s);
     unsigned started = 0;
     int rc = 0;
@@ -354,10 +356,10 @@ static int solve(job *j, const sn_shape *s)
         if (!j->body)
             rc = SEEN_ENOMEM, j->room = 0;
     }
-    if (!thread || rc == SEEN_ENOMEM)
-        rc = sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+    if ((SN_THREADS && !thread) || rc == SEEN_ENOMEM)
+        rc = sn_no_memory("no memory for a filter of %llu bytes",
                      (unsigned long long)want);
-    while (rc == 0 && started < j->threads &&
+    while (SN_THREADS && rc == 0 && started < j->threads &&
            pthread_create(thread + started, NULL, work, j) == 0)
         started++;
     if (rc == 0 && !started)
@@ -456,7 +458,7 @@ static int make_filter(job *j, seen_filter **out)
     uint8_t *body = f ? take_body(j) : NULL;
     if (!body) {
         seen_free(f);
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+        return sn_no_memory("no memory for a filter of %llu bytes",
                        (unsigned long long)j->words * 8);
     }
     sn_layer *l = f->layer;
@@ -488,7 +490,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
         return sn_fail(b->failed, "the builder has failed or finished");
     job *j = sn_alloc(&b->alloc, sizeof *j);
     if (!j)
-        return sn_fail(SEEN_ENOMEM, "no memory to build");
+        return sn_no_memory("no memory to build");
     j->b = b;
     j->fd = -1;
     pthread_mutex_init(&j->lock, NULL);
@@ -500,7 +502,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
     if (rc == 0) {
         j->table = sn_body_alloc(&b->alloc, (uint64_t)SN_RIBBON_ENTRY << j->bits);
         rc = j->table ? solve_to_fit(j)
-                      : sn_fail(SEEN_ENOMEM, "no memory for the table");
+                      : sn_no_memory("no memory for the table");
     }
     if (rc == 0)
         rc = make_filter(j, out);

@@ -58,7 +58,7 @@ int seen_new(const seen_spec *spec, seen_filter **out)
                        seen_kind_name(shape.kind));
     seen_filter *f = sn_filter_alloc(&spec->alloc);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return sn_no_memory("no memory for a filter");
     f->flags = spec->flags & (SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR);
     if (spec->bits || spec->memory || spec->flags & SEEN_ATOMIC)
         f->flags |= SEEN_FIXED;
@@ -125,7 +125,7 @@ int seen_body_to_write(seen_filter *f, uint32_t layer, void **body, size_t *len)
 
 int sn_may_change(seen_filter *f)
 {
-    if (!f->writable)
+    if (SN_FILES && !f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     return sn_in_file(f) && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE)
                ? sn_mark_dirty(f)
@@ -169,7 +169,7 @@ int seen_clear(seen_filter *f)
 
 void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len)
 {
-    if (!(f->flags & SEEN_ATOMIC)) {
+    if (!SN_THREADS || !(f->flags & SEEN_ATOMIC)) {
         memcpy(to, from, len);
         return;
     }
@@ -182,7 +182,7 @@ static seen_filter *same_rules(const seen_filter *f)
 {
     seen_filter *g = sn_filter_alloc(&f->alloc);
     if (!g) {
-        sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        sn_no_memory("no memory for a filter");
         return NULL;
     }
     g->flags = f->flags;
@@ -433,7 +433,7 @@ static int merge(seen_filter *dst, const seen_filter *src)
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
     int rc = merge(dst, src);
-    if (dst->excused && dst != src) /* also after a failure: some may be in */
+    if (SN_FILES && dst->excused && dst != src) /* also after a failure: some may be in */
         sn_excused_merged(dst, src);
     return rc;
 }

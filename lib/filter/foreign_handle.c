@@ -33,7 +33,7 @@ static int wrap(sn_foreign *o, seen_filter **out)
 {
     seen_filter *f = sn_filter_alloc(&o->alloc);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return sn_no_memory("no memory for a filter");
     f->kind = SEEN_FOREIGN;
     f->foreign = o;
     f->error = o->error;
@@ -71,7 +71,7 @@ static int open_bytes(uint8_t *bytes, uint64_t len, bool load, bool writable,
     if (load) {
         copy = sn_body_alloc(a, len);
         if (!copy)
-            return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
+            return sn_no_memory("no memory for %llu bytes",
                            (unsigned long long)len);
         if (len)
             memcpy(copy, bytes, len);
@@ -198,7 +198,7 @@ int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len)
     seen_key k = {key, len};
     if (sn_foreign_add(f->foreign, &k, 1, &dup, &rc) == 0)
         return rc;
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_added(f, &k, NULL, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
@@ -208,7 +208,7 @@ bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len
     bool found;
     seen_key k = {key, len};
     sn_foreign_has(f->foreign, &k, 1, &found);
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_sift(f, &k, NULL, 1, &found);
     return found;
 }
@@ -229,7 +229,7 @@ int sn_handle_foreign_clear(seen_filter *f)
     int rc = SEEN_OK;
     if (!o->bits.m || !o->format->add)
         return sn_handle_foreign_refuse(f, "cannot be cleared: make a new one");
-    if (!o->writable)
+    if (SN_FILES && !o->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     memset(o->bits.at, 0, o->bits.have);
     o->added = 0;
@@ -270,7 +270,7 @@ int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
         return rc;
     h.p = sn_body_alloc(&o->alloc, h.len);
     if (!h.p)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
+        return sn_no_memory("no memory for %llu bytes",
                        (unsigned long long)h.len);
     sn_foreign_write(o, &(sn_sink){heap_put, &h});
     /* What is not in the bytes was said when it was opened. */
@@ -328,7 +328,7 @@ static int to_native(const sn_foreign *o, seen_filter **out)
     sn_foreign_stats(o, &s);
     seen_filter *f = sn_filter_alloc(&o->alloc);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return sn_no_memory("no memory for a filter");
     sn_shape shape = {.kind = SEEN_SPLIT, .k = 8, .units = o->bits.have / 32};
     f->flags = SEEN_FIXED;
     f->kind = SEEN_SPLIT;

@@ -95,7 +95,7 @@ int sn_make_room(seen_filter *f, uint32_t n)
         room = n;
     sn_layer *to = sn_alloc(&f->alloc, room * sizeof *to);
     if (!to)
-        return sn_fail(SEEN_ENOMEM, "no memory for %u layers", room);
+        return sn_no_memory("no memory for %u layers", room);
     if (f->layers)
         memcpy(to, f->layer, f->layers * sizeof *to);
     sn_free(&f->alloc, f->layer, f->room * sizeof *to);
@@ -119,7 +119,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
         return rc;
     uint8_t *body = sn_body_alloc(&f->alloc, len);
     if (!body)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
+        return sn_no_memory("no memory for a filter of %llu bytes",
                        (unsigned long long)len);
     sn_layer *l = f->layer + f->layers++;
     *l = (sn_layer){.kind = kind, .shape = *shape, .len = len, .body = body};

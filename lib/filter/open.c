@@ -167,7 +167,7 @@ static int open_at(uint8_t *p, uint64_t len, const seen_allocator *a, seen_filte
         return rc;
     seen_filter *f = sn_filter_alloc(a);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return sn_no_memory("no memory for a filter");
     f->map = p;
     f->map_len = len;
     f->writable = false;
@@ -204,7 +204,7 @@ int seen_open_bytes(const void *bytes, size_t len, unsigned mode,
     int rc = sn_check_allocator(a);
     if (rc < 0)
         return rc;
-    if ((uintptr_t)bytes % 64)
+    if (SN_STRANGERS && (uintptr_t)bytes % 64)
         return sn_fail(SEEN_EINVAL, "the bytes of a filter must be aligned to 64");
     seen_filter *f;
     rc = open_at((uint8_t *)(uintptr_t)bytes, len, a ? a : &system, &f);

@@ -13,7 +13,7 @@ int sn_may_add(seen_filter *f)
         return sn_fail(SEEN_EKIND,
                        "a %s filter is static: build a new one from all keys",
                        sn_newest(f)->kind->name);
-    return sn_in_file(f) || !f->writable ? sn_may_change(f) : 0;
+    return sn_in_file(f) || (SN_FILES && !f->writable) ? sn_may_change(f) : 0;
 }
 
 uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
@@ -39,7 +39,7 @@ static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
         return rc;
     if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
         return rc;
-    if (f->excused)
+    if (SN_FILES && f->excused)
         sn_excused_added(f, key, &h, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
@@ -65,7 +65,7 @@ static bool layers_have(const seen_filter *f, uint64_t h)
  * branch on no answer, so that several wait for memory at once. */
 static inline bool simple(const seen_filter *f)
 {
-    return f->layers == 1 && !f->excused && f->layer->twin->has_one;
+    return SN_FETCHES && f->layers == 1 && !f->excused && f->layer->twin->has_one;
 }
 
 static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
@@ -73,7 +73,7 @@ static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     bool found = layers_have(f, h);
-    return f->excused ? found && !sn_excused_has(f, NULL, 0, h) : found;
+    return SN_FILES && f->excused ? found && !sn_excused_has(f, NULL, 0, h) : found;
 }
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool has_key(const seen_filter *f, const void *
         return sn_handle_foreign_has_one(f, key, len);
     uint64_t h = sn_key_hash(f, key, len);
     bool found = layers_have(f, h);
-    return f->excused ? found && !sn_excused_has(f, key, len, h) : found;
+    return SN_FILES && f->excused ? found && !sn_excused_has(f, key, len, h) : found;
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)

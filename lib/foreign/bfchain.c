@@ -54,7 +54,7 @@ int sn_bf_link_alloc(sn_bf_link *l, const seen_allocator *a)
 {
     l->data = sn_body_alloc(a, l->bits / 8);
     if (!l->data)
-        return sn_fail(SEEN_ENOMEM, "no memory for a link of %llu bytes",
+        return sn_no_memory("no memory for a link of %llu bytes",
                        (unsigned long long)(l->bits / 8));
     l->owned = true;
     return SEEN_OK;
@@ -68,13 +68,13 @@ int sn_bf_chain(uint32_t n, const seen_allocator *a, seen_bf **out)
     a = a ? a : &system;
     seen_bf *f = sn_alloc(a, sizeof *f);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a chain");
+        return sn_no_memory("no memory for a chain");
     f->alloc = *a;
     f->room = n;
     f->links = sn_alloc(a, n * sizeof *f->links);
     if (!f->links) {
         sn_free(a, f, sizeof *f);
-        return sn_fail(SEEN_ENOMEM, "no memory for %u links", n);
+        return sn_no_memory("no memory for %u links", n);
     }
     *out = f;
     return SEEN_OK;
@@ -172,7 +172,7 @@ static int chain_grow(seen_bf *f)
         sn_bf_link *links =
             room > f->room ? sn_alloc(&f->alloc, room * sizeof *links) : NULL;
         if (!links)
-            return sn_fail(SEEN_ENOMEM, "no memory for %u links", room);
+            return sn_no_memory("no memory for %u links", room);
         memcpy(links, f->links, f->n * sizeof *links);
         sn_free(&f->alloc, f->links, f->room * sizeof *links);
         f->links = links;

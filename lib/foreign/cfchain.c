@@ -84,13 +84,13 @@ static int chain_new(uint32_t room, const seen_allocator *a, seen_cf **out)
     a = a ? a : &system;
     seen_cf *f = sn_alloc(a, sizeof *f);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a chain");
+        return sn_no_memory("no memory for a chain");
     f->alloc = *a;
     f->room = room;
     f->tables = sn_alloc(a, room * sizeof *f->tables);
     if (!f->tables) {
         sn_free(a, f, sizeof *f);
-        return sn_fail(SEEN_ENOMEM, "no memory for %u filters", room);
+        return sn_no_memory("no memory for %u filters", room);
     }
     *out = f;
     return SEEN_OK;
@@ -123,7 +123,7 @@ static int chain_grow(seen_cf *f)
     if (f->n == f->room) {
         table *tables = sn_alloc(&f->alloc, f->room * 2 * sizeof *tables);
         if (!tables)
-            return sn_fail(SEEN_ENOMEM, "no memory for %u filters", f->room * 2);
+            return sn_no_memory("no memory for %u filters", f->room * 2);
         memcpy(tables, f->tables, f->n * sizeof *tables);
         sn_free(&f->alloc, f->tables, f->room * sizeof *tables);
         f->tables = tables;
@@ -131,7 +131,7 @@ static int chain_grow(seen_cf *f)
     }
     t.slots = sn_body_alloc(&f->alloc, table_bytes(f, &t));
     if (!t.slots)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu buckets",
+        return sn_no_memory("no memory for a filter of %llu buckets",
                        (unsigned long long)t.buckets);
     f->tables[f->n++] = t;
     return SEEN_OK;

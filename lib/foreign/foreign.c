@@ -67,7 +67,7 @@ int sn_foreign_room(sn_foreign *f, uint64_t len)
             f->len && len < f->room + f->room / 2 ? f->room + f->room / 2 : len;
         uint8_t *p = sn_body_alloc(&f->alloc, room);
         if (!p)
-            return sn_fail(SEEN_ENOMEM, "no memory for %llu bytes",
+            return sn_no_memory("no memory for %llu bytes",
                            (unsigned long long)room);
         if (f->len)
             memcpy(p, f->file, f->len);
@@ -109,7 +109,7 @@ static int foreign_alloc(const sn_format *format, const seen_params *params,
 {
     sn_foreign *f = sn_alloc(a, sizeof *f);
     if (!f)
-        return sn_fail(SEEN_ENOMEM, "no memory for a filter");
+        return sn_no_memory("no memory for a filter");
     f->alloc = *a;
     f->format = format;
     f->layers = 1;
@@ -140,9 +140,9 @@ static int check_params(const seen_params **params)
     const seen_params *p = *params = *params ? *params : &none;
     const unsigned known = SEEN_HASH_UNSIGNED | SEEN_BITS_MSB | SEEN_BITS_LSB |
                            SEEN_GUAVA_OLD | SEEN_NONSCALING;
-    if (!sn_all_zero(p->reserved, sizeof p->reserved))
+    if (SN_STRANGERS && !sn_all_zero(p->reserved, sizeof p->reserved))
         return sn_fail(SEEN_EINVAL, "reserved fields of the parameters must be zero");
-    if (p->flags & ~known)
+    if (SN_STRANGERS && p->flags & ~known)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x in the parameters",
                        p->flags & ~known);
     return sn_check_allocator(&p->alloc);
@@ -267,7 +267,7 @@ static int turn(const sn_foreign *f, const seen_key *from, turned *t)
         p = t->heap = sn_alloc(&f->alloc, room);
         t->heap_len = room;
         if (!p)
-            return sn_fail(SEEN_ENOMEM, "no memory for a key of %zu bytes", from->len);
+            return sn_no_memory("no memory for a key of %zu bytes", from->len);
     }
     int rc = sn_keytype_convert(f->type, from->data, from->len, p, &len);
     t->key = (seen_key){p, len};
@@ -303,7 +303,7 @@ size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, 
         *rc = sn_fail(SEEN_EKIND, "%s filters are read-only", f->format->pub.name);
         return 0;
     }
-    if (!f->writable) {
+    if (SN_FILES && !f->writable) {
         *rc = sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
         return 0;
     }
@@ -328,7 +328,7 @@ int sn_foreign_remove(sn_foreign *f, const void *key, size_t len)
     if (!f->format->remove)
         return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
                        f->format->pub.name);
-    if (!f->writable)
+    if (SN_FILES && !f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     return f->format->remove(f, key, len);
 }
@@ -461,7 +461,7 @@ int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src)
     if (dst->rule == SN_RULE_OWN || !dst->format->add)
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
                        dst->format->pub.name);
-    if (!dst->writable)
+    if (SN_FILES && !dst->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!same_rule(dst, src) || dst->bits.flip_bit != src->bits.flip_bit ||
         dst->bits.flip_byte != src->bits.flip_byte || dst->type != src->type)

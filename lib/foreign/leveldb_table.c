@@ -114,7 +114,7 @@ static int block_load(const sn_foreign *f, span *s, const char *what, uint8_t **
         return sn_fail(SEEN_EFORMAT, "the %s says a wrong length", what);
     uint8_t *out = sn_alloc(&f->alloc, len ? len : 1);
     if (!out)
-        return sn_fail(SEEN_ENOMEM, "no memory for the %s", what);
+        return sn_no_memory("no memory for the %s", what);
     int rc = sn_snappy_unpack(s->p, s->len, out, len);
     if (rc < 0) {
         sn_free(&f->alloc, out, len ? len : 1);
@@ -193,7 +193,7 @@ static int index_read(const sn_foreign *f, block_set *b, span s)
     b->room = most + 1;
     b->index = sn_alloc(&f->alloc, b->room * sizeof *b->index);
     if (!b->index)
-        return sn_fail(SEEN_ENOMEM, "no memory for %llu index entries",
+        return sn_no_memory("no memory for %llu index entries",
                        (unsigned long long)most);
     const uint8_t *p = s.p, *end = s.p + s.len;
     span value;
@@ -281,7 +281,7 @@ static int open_as(sn_foreign *f, bool table)
 {
     block_set *b = sn_alloc(&f->alloc, sizeof *b);
     if (!b)
-        return sn_fail(SEEN_ENOMEM, "no memory for a table");
+        return sn_no_memory("no memory for a table");
     f->own = b;
     int rc = table ? table_read(f, b) : block_read(b, (span){f->file, f->len});
     if (rc < 0) {

@@ -173,7 +173,7 @@ static int open_bits(sn_foreign *f, uint64_t head, uint64_t bytes)
 {
     sn_layer *l = sn_alloc(&f->alloc, sizeof *l);
     if (!l)
-        return sn_fail(SEEN_ENOMEM, "no memory for a layer");
+        return sn_no_memory("no memory for a layer");
     int rc = sn_sbbf_layer(l, f->file + head, bytes);
     if (rc < 0) {
         sn_free(&f->alloc, l, sizeof *l);

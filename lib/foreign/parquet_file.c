@@ -243,7 +243,7 @@ static int open_file(sn_foreign *f, const seen_params *params)
         return rc;
     filters *all = sn_alloc(&f->alloc, sizeof *all + s.hits * sizeof *all->layer);
     if (!all)
-        return sn_fail(SEEN_ENOMEM, "no memory for %u filters", s.hits);
+        return sn_no_memory("no memory for %u filters", s.hits);
     all->room = s.hits;
     f->own = all;
     char taken[sizeof s.found];

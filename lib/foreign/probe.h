@@ -37,10 +37,18 @@ SN_INLINE void sn_bit_set(const sn_bits *b, uint64_t i)
     b->at[(i >> 3) ^ b->flip_byte] |= (uint8_t)(1u << ((i & 7) ^ b->flip_bit));
 }
 
+#ifdef SN_SMALL /* one copy of the loops, which calls the rule */
+bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next);
+void sn_scan_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found,
+                 sn_start_fn *start, sn_next_fn *next);
+size_t sn_scan_grow(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc,
+                    sn_start_fn *start, sn_next_fn *next,
+                    int (*grow)(sn_foreign *f, uint64_t bit));
+#define sn_scan_add(f, keys, n, dup, start, next)                                      \
+    sn_scan_grow(f, keys, n, dup, NULL, start, next, NULL)
+#else
 SN_INLINE void sn_fetch(const sn_foreign *f, sn_state s, sn_next_fn *next)
 {
-    if (!SN_FETCHES)
-        return;
     uint64_t byte = f->bits.k ? next(f, &s, 0) >> 3 : 0;
     if (byte < f->bits.have)
         __builtin_prefetch(f->bits.at + byte);
@@ -61,7 +69,7 @@ SN_INLINE bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next)
 
 SN_INLINE bool sn_is_far(const sn_foreign *f, size_t n)
 {
-    return SN_FETCHES && n > 1 && f->bits.have > SN_FAR && f->bits.k <= SN_FAR_PROBES;
+    return n > 1 && f->bits.have > SN_FAR && f->bits.k <= SN_FAR_PROBES;
 }
 
 SN_INLINE void sn_fetch_all(const sn_foreign *f, sn_state s, sn_next_fn *next,
@@ -166,6 +174,7 @@ SN_INLINE size_t sn_scan_add(sn_foreign *f, const seen_key *keys, size_t n, bool
     }
     return n;
 }
+#endif
 
 /* Defines NAME_has and NAME_add for a rule over an array that never grows. */
 #define SN_PROBES(name, start, next)                                                   \

@@ -4,6 +4,7 @@
 #include "foreign/foreign.h"
 #include "foreign/redis_chain.h"
 #include "base/bytes.h"
+#include "kind/kind.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -79,7 +80,7 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 {
     for (size_t i = 0; i < n; i++) {
         /* A file mapped in place has no room for another link. */
-        if (!f->owned && sn_bf_full(f->own) &&
+        if (SN_FILES && !f->owned && sn_bf_full(f->own) &&
             !seen_bf_has(f->own, keys[i].data, keys[i].len)) {
             *rc =
                 sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
@@ -108,7 +109,7 @@ static int bf_write(const sn_foreign *f, const sn_sink *to)
     const void *data;
     uint64_t iter = 1;
     if (!buf)
-        return sn_fail(SEEN_ENOMEM, "no memory for a header of %zu bytes", head);
+        return sn_no_memory("no memory for a header of %zu bytes", head);
     seen_bf_header(f->own, buf, head);
     int rc = to->put(to->ctx, buf, head);
     sn_free(&f->alloc, buf, head);
@@ -173,7 +174,7 @@ const sn_format sn_fmt_redisbloom = {
     .has = bf_has,
     .add = bf_add,
     .write = bf_write,
-    .sync = bf_sync,
+    .sync = SN_FILES ? bf_sync : NULL,
     .stats = bf_stats,
     .describe = bf_describe,
     .close = bf_close,
@@ -212,7 +213,7 @@ static int cf_open(sn_foreign *f, const seen_params *params)
     seen_cf *cf;
     /* An add moves fingerprints from slot to slot, and one that is cut short would have
      * taken one out and not put it back. */
-    if (f->writable && !f->owned)
+    if (SN_FILES && f->writable && !f->owned)
         return sn_fail(SEEN_EKIND, "a cuckoo filter cannot be written in place without "
                                    "losing a key when it is killed: load it, add, and "
                                    "save");
@@ -260,7 +261,7 @@ static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 
 static int cf_remove(sn_foreign *f, const void *key, size_t len)
 {
-    if (!f->owned)
+    if (SN_FILES && !f->owned)
         return sn_fail(SEEN_EREADONLY, "removing may shorten the file, which cannot be "
                                        "done in place: load it, remove, and save");
     int rc = seen_cf_del(f->own, key, len);
@@ -324,7 +325,7 @@ const sn_format sn_fmt_rediscuckoo = {
     .add = cf_add,
     .remove = cf_remove,
     .write = cf_write,
-    .sync = cf_sync,
+    .sync = SN_FILES ? cf_sync : NULL,
     .stats = cf_stats,
     .describe = cf_describe,
     .close = cf_close,

@@ -38,7 +38,7 @@ static inline v128_t every_fourth(v128_t words, uint32_t from)
 }
 
 /* The four sums over X[i] Y[i], each of two neighbouring words. */
-static inline __attribute__((always_inline)) v128_t sums(const v128_t *x, const v128_t *y,
+static __attribute__((noinline)) v128_t sums(const v128_t *x, const v128_t *y,
                                                          size_t n)
 {
     v128_t sum[7], all = {0};

@@ -59,13 +59,14 @@ typedef struct sn_twin {
 #define SN_THREADS false
 #define SN_FILES false
 #define SN_QUOTIENT_TOO false /* the kind */
+#define SN_FETCH(p) ((void)(p))
 #else
 #define SN_FETCHES true
 #define SN_THREADS true
 #define SN_FILES true
 #define SN_QUOTIENT_TOO true
-#endif
 #define SN_FETCH(p) __builtin_prefetch(p, 0, 2)
+#endif
 
 struct sn_layer {
     const sn_kind *kind;

@@ -322,7 +322,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
     if (!sn_array_room(a, &w->now, &w->now_cap, n, sizeof *w->now) ||
         !sn_array_room(a, &w->next, &w->next_cap, n, sizeof *w->next) ||
         !sn_array_room(a, &w->undo, &w->undo_cap, n, sizeof *w->undo))
-        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys",
+        return sn_no_memory("no memory to solve %llu keys",
                        (unsigned long long)n);
     int rc = 1;
     for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
@@ -336,7 +336,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
         return rc;
     uint64_t at;
     if (!more_words(w, -w->words_len & 7, &at))
-        return sn_fail(SEEN_ENOMEM, "no memory to solve %llu keys",
+        return sn_no_memory("no memory to solve %llu keys",
                        (unsigned long long)n);
     entry[7] = n;
     *words = w->words;

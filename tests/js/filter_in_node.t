@@ -71,7 +71,7 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError
   fails("EINVAL", /two of keys/, () => seen.plan({ bytes: 5 }), "half a plan is an error");
 
   // Memory is bounded, and comes back.
-  fails("ENOMEM", /no memory for a filter of \d+ bytes/, () => new seen.Filter({ keys: 2.5e9, error: 0.01, grow: false }), "3 GB are an error, not a crash");
+  fails("ENOMEM", /no memory for \d+ bytes/, () => new seen.Filter({ keys: 2.5e9, error: 0.01, grow: false }), "3 GB are an error, not a crash");
   const little = await load(undefined, { memory: 8 << 20, simd: false });
   fails("ENOMEM", /no memory/, () => new little.Filter({ bits: 8 * (7 << 20), k: 3 }), "a smaller bound is kept");
   const big = () => new little.Filter({ bits: 8 * (3 << 20), k: 3 });

@@ -4,7 +4,7 @@
  * comes near). A call that makes a filter returns its address, or a negative code of
  * enum seen_code; memory is bounded below 2^31, so an address is never negative. What is
  * more than a number comes back in `cells`. Nothing here checks what seen.h checks. */
-#include "seen.h"
+#include "base/memory.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,27 +32,9 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-static void *take(void *ctx, size_t size, size_t align)
-{
-    if (size > (size_t)1 << 31)
-        return NULL;
-    void *p = aligned_alloc(align, (size + align - 1) & ~(align - 1));
-    if (p)
-        memset(p, 0, size);
-    return p;
-}
-
-static void give(void *ctx, void *p, size_t size)
-{
-    free(p);
-}
-
-/* Bodies are not mapped: there is nothing to map. */
-static const seen_allocator memory = {take, give, NULL};
-
 void *EXPORT(take_memory)(size_t len)
 {
-    return take(NULL, len ? len : 1, 64);
+    return sn_take(len);
 }
 
 void EXPORT(give_memory)(void *p)
@@ -155,8 +137,7 @@ int EXPORT(filter_new)(int kind, unsigned flags, double keys, double error, doub
                       .probes = probes,
                       .hash = hash,
                       .seed = seed,
-                      .seed_high = seed_high,
-                      .alloc = memory};
+                      .seed_high = seed_high};
     seen_filter *f;
     return made(seen_new(&spec, &f), f);
 }
@@ -180,8 +161,7 @@ void EXPORT(set_params)(double keys, double error, double bits, unsigned probes,
                            .seeds = seeds,
                            .seeds_n = seeds_n,
                            .type = type,
-                           .column = column,
-                           .alloc = memory};
+                           .column = column};
 }
 
 int EXPORT(filter_new_foreign)(const char *format)
@@ -193,7 +173,7 @@ int EXPORT(filter_new_foreign)(const char *format)
 int EXPORT(filter_open)(const void *bytes, size_t len)
 {
     seen_filter *f;
-    return made(seen_open_bytes(bytes, len, SEEN_LOAD, &memory, &f), f);
+    return made(seen_open_bytes(bytes, len, SEEN_LOAD, NULL, &f), f);
 }
 
 int EXPORT(filter_open_foreign)(const void *bytes, size_t len, const char *format)
@@ -351,8 +331,7 @@ int EXPORT(builder_new)(double error, double bytes, unsigned hash, uint64_t seed
                             .hash = hash,
                             .seed = seed,
                             .seed_high = seed_high,
-                            .threads = 1,
-                            .alloc = memory};
+                            .threads = 1};
     seen_builder *b;
     return made(seen_builder_new(&spec, &b), b);
 }

@@ -6,12 +6,12 @@
  * precision: every form that lib/ uses. */
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <words.h>
 
 /* Writes X with PRECISION digits, significant ones for 'g', after the point for 'f'. */
 __attribute__((import_module("seen"), import_name("digits"))) unsigned
@@ -49,13 +49,13 @@ static void put_integer(page *p, uint64_t x, bool negative, unsigned base, int w
     put(p, text + at, sizeof text - (size_t)at);
 }
 
-static void put_one(page *p, const char **fmt, va_list *ap)
+/* Writes the argument that FMT is about; returns where FMT goes on. */
+static const char *put_one(page *p, const char *f, const uint64_t **words)
 {
-    const char *f = *fmt;
-    char pad = ' ';
-    bool prefix = *f == '#';
-    int width = 0, precision = -1, longs = 0;
-    f += prefix;
+    char pad = ' ', text[48];
+    int width = 0, precision = -1;
+    if (*f == '#')
+        f++, put(p, "0x", 2);
     if (*f == '0')
         pad = *f++;
     for (; *f >= '0' && *f <= '9'; f++)
@@ -64,74 +64,74 @@ static void put_one(page *p, const char **fmt, va_list *ap)
         for (f++, precision = 0; *f >= '0' && *f <= '9'; f++)
             precision = precision * 10 + *f - '0';
     if (*f == '*')
-        f++, precision = va_arg(*ap, int);
-    for (; *f == 'l' || *f == 'z'; f++)
-        longs += *f == 'l';
-    *fmt = f + 1;
-    char text[48];
+        f++, precision = (int)*(*words)++;
+    while (*f == 'l' || *f == 'z')
+        f++;
+    if (*f == '%' || *f == 'm') {
+        const char *s = *f == 'm' ? strerror(errno) : f;
+        put(p, s, *f == 'm' ? strlen(s) : 1);
+        return f + 1;
+    }
+    union {
+        uint64_t word;
+        double number;
+        char letter;
+    } x = {*(*words)++};
+    const char *s = (const char *)(uintptr_t)x.word;
     switch (*f) {
     case 'd':
-    case 'i': {
-        long long x = longs > 1 ? va_arg(*ap, long long) : va_arg(*ap, int);
-        put_integer(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0, 10, width, pad);
+        put_integer(p, (int64_t)x.word < 0 ? 0 - x.word : x.word, (int64_t)x.word < 0,
+                    10, width, pad);
         break;
-    }
-    case 'u':
-    case 'x': {
-        uint64_t x =
-            longs > 1 ? va_arg(*ap, unsigned long long) : va_arg(*ap, unsigned);
-        if (prefix)
-            put(p, "0x", 2);
-        put_integer(p, x, false, *f == 'x' ? 16 : 10, width, pad);
-        break;
-    }
     case 'g':
     case 'f':
-        put(p, text,
-            engine_digits(va_arg(*ap, double), precision < 0 ? 6 : precision, *f, text));
+        put(p, text, engine_digits(x.number, precision < 0 ? 6 : precision, *f, text));
         break;
     case 'c':
-        text[0] = (char)va_arg(*ap, int);
-        put(p, text, 1);
+        put(p, &x.letter, 1);
         break;
-    case 's': {
-        const char *s = va_arg(*ap, const char *);
+    case 's':
         put(p, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
         break;
-    }
-    case 'm': {
-        const char *s = strerror(errno);
-        put(p, s, strlen(s));
-        break;
-    }
     default:
-        put(p, f, 1);
+        put_integer(p, x.word, false, *f == 'x' ? 16 : 10, width, pad);
     }
+    return f + 1;
 }
 
-int vsnprintf(char *buf, size_t size, const char *fmt, va_list ap)
+int sn_print(char *buf, size_t size, const char *fmt, const uint64_t *words)
 {
     page p = {buf, size, 0};
-    va_list args;
-    va_copy(args, ap);
     while (*fmt)
         if (*fmt != '%')
             put(&p, fmt++, 1);
-        else if (fmt++, *fmt)
-            put_one(&p, &fmt, &args);
-    va_end(args);
+        else
+            fmt = put_one(&p, fmt + 1, &words);
     if (size)
         buf[p.len < size ? p.len : size - 1] = 0;
     return (int)p.len;
 }
 
-int snprintf(char *buf, size_t size, const char *fmt, ...)
+int sn_fail_0(int code, const char *fmt)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(buf, size, fmt, ap);
-    va_end(ap);
-    return n;
+    return sn_fail_at(code, fmt, NULL);
+}
+
+int sn_fail_1(int code, const char *fmt, uint64_t a)
+{
+    return sn_fail_at(code, fmt, &a);
+}
+
+int sn_fail_2(int code, const char *fmt, uint64_t a, uint64_t b)
+{
+    const uint64_t words[] = {a, b};
+    return sn_fail_at(code, fmt, words);
+}
+
+int sn_fail_3(int code, const char *fmt, uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t words[] = {a, b, c};
+    return sn_fail_at(code, fmt, words);
 }
 
 /* The library's texts are numbers as a whole or not at all. */
