@@ -12,8 +12,18 @@ WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <stdlib.h>
 WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/xxhash.h))
 .PHONY: wasm
 ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
-WASM_SRC := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c $(wildcard lib/kind/quotient*) lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
+WASM_FOUND := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kind/bitmap.c $(wildcard lib/kind/quotient*) lib/base/map.c lib/base/replace.c lib/filter/excused.c,$(LIB_SRC)) \
     $(wildcard bindings/wasm/src/*.c))
+# gzip looks back 32 kB: files whose code is alike stand together, which takes 1.5% off what is
+# sent. Found by moving files about and compressing; one that is not named comes last.
+WASM_ORDER = keyed murmur3 wasm_xxhash wasm_memory wasm_text thrift set oldhash cuckoo blocked ribbon \
+    bloom_go libbloom raw memory bloom_json guava hasher classic dcso losses bfchain \
+    wasm_probe keytype build parquet kind open bfchain_dump murmur2 leveldb_table build_solve \
+    ribbon_solve textbook redis_bitmap redis_dump cfchain single_key size grow foreign \
+    foreign_handle parquet_file dump_chunk fail seen_wasm filter save stats cpu look_inside \
+    batch
+WASM_SRC := $(foreach name,$(WASM_ORDER),$(filter %/$(name).c,$(WASM_FOUND)))
+WASM_SRC += $(filter-out $(WASM_SRC),$(WASM_FOUND))
 WASM_FAST = lib/hash/keyed.c
 # Elsewhere nothing is inlined that the library would inline for speed.
 WASM_SMALL = -Oz -Dalways_inline=
@@ -26,7 +36,7 @@ WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--
 # binaryen's wasm-opt takes a fifth off; without it the module is larger, and the same.
 WASM_OPT := $(shell command -v wasm-opt)
 # (The lowest kilobyte is the very end of the stack: nothing is kept there.)
-WASM_OPT_FLAGS = --low-memory-unused --optimize-added-constants-propagate --remove-unused-brs --merge-blocks --vacuum --flatten --rereloop -Oz -Oz --converge --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
+WASM_OPT_FLAGS = --low-memory-unused --dealign --optimize-added-constants-propagate --remove-unused-brs --merge-blocks --vacuum --flatten --rereloop -Oz -Oz --converge --enable-bulk-memory --enable-simd --enable-mutable-globals --enable-sign-ext \
     --enable-nontrapping-float-to-int --zero-filled-memory
 ifneq ($(WASM_OPT),)
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@.linked $^ && $(WASM_OPT) $(WASM_OPT_FLAGS) $@.linked -o $@ && rm $@.linked

@@ -223,7 +223,7 @@ class Engine {
   }
 
   fail(code) {
-    return new SeenError(CODES[-code] ?? "EINVAL", this.text(this.call.reason()) || this.text(this.call.code_words(code)));
+    return new SeenError(CODES[-code] ?? "EINVAL", this.text(this.call.reason()));
   }
 
   checked(result) {

@@ -9,8 +9,11 @@
 #ifdef SN_SMALL
 #include <words.h> /* of bindings/wasm */
 #define sn_fail SN_FAIL
+#define SN_STRANGERS false
 #else
 __attribute__((format(printf, 2, 3))) int sn_fail(int code, const char *fmt, ...);
+/* Whether callers are others than the one in bindings/wasm, who checks its arguments. */
+#define SN_STRANGERS true
 #endif
 /* sn_fail() with SEEN_ENOMEM behind an allocation that failed. */
 #ifdef SN_SMALL /* which has said it */

@@ -6,7 +6,6 @@
 #ifdef SN_SMALL /* one memory for all, which says itself what it does not have */
 #include <stdlib.h>
 #define SN_ALLOCATORS false
-#define SN_STRANGERS false
 void *sn_take(uint64_t len);
 #define sn_alloc(a, len) ((void)(a), sn_take(len))
 #define sn_free(a, p, len) ((void)(a), (void)(len), free(p))
@@ -14,7 +13,6 @@ void *sn_take(uint64_t len);
 #define sn_body_free sn_free
 #else
 #define SN_ALLOCATORS true /* callers may bring their own */
-#define SN_STRANGERS true  /* arguments are not all from one careful caller */
 /* LEN zeroed bytes aligned to 64, from A or, if A has no functions, from the
  * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
  * they are worth a factor of two to three at the size of memory. NULL if none. */

@@ -327,7 +327,7 @@ static int make_room(seen_builder *b)
 static inline int take_keys(seen_builder *b, const seen_key *keys, const uint64_t *h,
                        size_t n)
 {
-    if (b->failed)
+    if (SN_STRANGERS && b->failed)
         return sn_fail(b->failed, "the builder has failed or finished");
     for (size_t i = 0; i < n;) {
         int rc = make_room(b);

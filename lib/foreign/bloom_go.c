@@ -128,13 +128,12 @@ static int create_as(sn_foreign *f, const seen_params *params, bool little)
     double n = (double)params->keys, p = params->error;
     uint64_t m = params->bits, k = params->probes;
     if (!m) {
-        if (!(n >= 1) || !(p > 0 && p < 1))
-            return sn_fail(SEEN_EINVAL,
-                           "bits-and-blooms needs keys and error, or m and k");
+        if (!sn_keys_and_error(params))
+            return sn_needs("bits-and-blooms", "keys and error, or m and k");
         double bits = ceil(-1 * n * log(p) / pow(log(2), 2));
-        if (!(bits < 0x1p48))
-            return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
-        m = (uint64_t)bits;
+        int rc = sn_bits_from(bits, &m);
+        if (rc < 0)
+            return rc;
         k = k ? k : (uint64_t)ceil(log(2) * bits / n);
     }
     k = k ? k : 1;

@@ -85,15 +85,14 @@ static int open_filter(sn_foreign *f, const seen_params *params)
 static int create(sn_foreign *f, const seen_params *params)
 {
     double n = (double)params->keys, p = params->error;
-    if (!(n >= 1) || !(p > 0 && p < 1))
-        return sn_fail(SEEN_EINVAL, "dcso needs keys and error");
+    if (!sn_keys_and_error(params))
+        return sn_needs("dcso", "keys and error");
     double bits =
         params->bits ? (double)params->bits : fabs(ceil(n * log(p) / pow(log(2), 2)));
-    if (!(bits < 0x1p48))
-        return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
-    uint64_t m = (uint64_t)bits;
-    uint64_t k = params->probes ? params->probes : (uint64_t)ceil(log(2) * bits / n);
-    int rc = sn_check_km(k, m);
+    uint64_t m, k = params->probes ? params->probes : (uint64_t)ceil(log(2) * bits / n);
+    int rc = sn_bits_from(bits, &m);
+    if (rc == SEEN_OK)
+        rc = sn_check_km(k, m);
     if (rc == SEEN_OK)
         rc = sn_foreign_room(f, HEAD + array_bytes(m));
     if (rc < 0)

@@ -54,6 +54,24 @@ int sn_check_km(uint64_t k, uint64_t m)
     return SEEN_OK;
 }
 
+bool sn_keys_and_error(const seen_params *params)
+{
+    return params->keys && params->error > 0 && params->error < 1;
+}
+
+int sn_needs(const char *format, const char *what)
+{
+    return sn_fail(SEEN_EINVAL, "%s needs %s", format, what);
+}
+
+int sn_bits_from(double bits, uint64_t *m)
+{
+    if (!(bits < 0x1p48))
+        return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
+    *m = (uint64_t)bits;
+    return SEEN_OK;
+}
+
 int sn_foreign_room(sn_foreign *f, uint64_t len)
 {
     if (!f->owned)
@@ -342,7 +360,7 @@ int sn_foreign_write(const sn_foreign *f, const sn_sink *to)
 
 /* ---- what is in it -------------------------------------------------------------- */
 
-static uint64_t popcount(const uint8_t *p, uint64_t n)
+uint64_t sn_bits_set(const uint8_t *p, uint64_t n)
 {
     uint64_t set = 0;
     for (; n >= 8; p += 8, n -= 8)
@@ -360,11 +378,16 @@ static double fill_of(const sn_bits *b)
     uint64_t step = 1 + (b->have >> 26), set = 0, bytes = 0;
     for (uint64_t at = 0; at < b->have; at += piece * step) {
         uint64_t n = b->have - at < piece ? b->have - at : piece;
-        set += popcount(b->at + at, n);
+        set += sn_bits_set(b->at + at, n);
         bytes += n;
     }
     double share = bytes ? (double)set / (double)bytes : 0; /* bits set per byte */
     return fmin(1, share * (double)b->have / (double)b->m);
+}
+
+double sn_keys_behind(double fill, double m, double k)
+{
+    return k > 0 ? -log1p(-fmin(fill, 1 - 0.5 / m)) * m / k : 0;
 }
 
 void sn_foreign_stats(const sn_foreign *f, seen_stats *out)
@@ -385,7 +408,7 @@ void sn_foreign_stats(const sn_foreign *f, seen_stats *out)
         out->fill = fill;
         out->bits_set = (uint64_t)(fill * m + 0.5);
         out->error_now = pow(fill, k);
-        out->keys_estimate = k ? -log1p(-fmin(fill, 1 - 0.5 / m)) * m / k : 0;
+        out->keys_estimate = sn_keys_behind(fill, m, k);
     } else if (f->rule == SN_RULE_LEVELDB && f->len >= 2) {
         out->error_now = 1; /* a reserved k: its reader says yes to every key */
     }

@@ -165,6 +165,18 @@ int sn_foreign_room(sn_foreign *f, uint64_t len);
 /* Checks k and m that came from outside. */
 int sn_check_km(uint64_t k, uint64_t m);
 
+/* Whether PARAMS has keys and an error that a size can be computed from. */
+bool sn_keys_and_error(const seen_params *params);
+/* SEEN_EINVAL: FORMAT is not made without WHAT. */
+int sn_needs(const char *format, const char *what);
+/* *M = BITS, as a formula computed them; SEEN_ETOOBIG if no memory has so many. */
+int sn_bits_from(double bits, uint64_t *m);
+
+/* The bits set in N bytes. */
+uint64_t sn_bits_set(const uint8_t *p, uint64_t n);
+/* The keys that K probes for each have FILLed so much of M bits. */
+double sn_keys_behind(double fill, double m, double k);
+
 /* The bytes of a raw array of m bits. */
 static inline uint64_t sn_bytes_of(uint64_t m)
 {

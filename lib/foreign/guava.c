@@ -86,7 +86,7 @@ static int open_filter(sn_foreign *f, const seen_params *params)
 static int create_as(sn_foreign *f, const seen_params *params, uint8_t strategy)
 {
     if (!params->keys && !(params->error > 0) && !params->bits)
-        return sn_fail(SEEN_EINVAL, "guava needs keys and error, or m and k");
+        return sn_needs("guava", "keys and error, or m and k");
     /* Guava, asked for 0 keys, makes room for one. */
     double n = params->keys ? (double)params->keys : 1;
     double p = params->error > 0 ? params->error : 0.03;

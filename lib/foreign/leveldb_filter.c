@@ -74,7 +74,7 @@ static int create(sn_foreign *f, const seen_params *params)
     uint64_t bits = params->bits;
     uint32_t b = params->bits_per_key ? params->bits_per_key : 10, k = params->probes;
     if (!bits && !params->keys)
-        return sn_fail(SEEN_EINVAL, "leveldb needs keys, and bits per key (10)");
+        return sn_needs("leveldb", "keys, and bits per key (10)");
     if (!bits && __builtin_mul_overflow(params->keys, (uint64_t)b, &bits))
         return sn_fail(SEEN_ETOOBIG, "keys times bits per key is over 2^64");
     /* The cut of 0.69 is LevelDB's. */

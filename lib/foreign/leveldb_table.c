@@ -344,10 +344,8 @@ static void stats(const sn_foreign *f, seen_stats *out)
     for (uint64_t i = 0; i < b->n; i++) {
         if (!filter_at(b, i, &s) || s.len < 2)
             continue;
-        uint64_t set = 0, bits = (s.len - 1) * 8;
+        uint64_t set = sn_bits_set(s.p, s.len - 1), bits = (s.len - 1) * 8;
         uint32_t k = s.p[s.len - 1];
-        for (uint64_t j = 0; j < s.len - 1; j++)
-            set += (uint64_t)__builtin_popcount(s.p[j]);
         double share = (double)set / (double)bits;
         double yes = k > 30 ? 1 : pow(share, k);
         sum += yes;
@@ -357,9 +355,8 @@ static void stats(const sn_foreign *f, seen_stats *out)
         out->bits_set += set;
         out->bytes += s.len;
         out->probes = k;
-        if (k && k <= 30)
-            out->keys_estimate +=
-                -log1p(-fmin(share, 1 - 0.5 / (double)bits)) * (double)bits / k;
+        if (k <= 30)
+            out->keys_estimate += sn_keys_behind(share, (double)bits, k);
     }
     out->fill = out->bits ? (double)out->bits_set / (double)out->bits : 0;
     out->error_now = !used ? 0 : b->index ? sum / (double)used : 1 - miss;

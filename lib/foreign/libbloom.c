@@ -62,8 +62,8 @@ static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *
     if (*m && *k && !wide)
         return SEEN_OK;
     if (!params->keys || params->error == 0)
-        return sn_fail(SEEN_EINVAL, "libbloom needs keys and error%s",
-                       wide ? "" : ", or m and k");
+        return sn_needs("libbloom",
+                        wide ? "keys and error" : "keys and error, or m and k");
     if (params->keys < 1000 || params->keys > UINT32_MAX)
         return sn_fail(SEEN_EINVAL, "libbloom takes 1000 to 2^32 - 1 keys, not %llu",
                        (unsigned long long)params->keys);

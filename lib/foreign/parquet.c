@@ -219,7 +219,7 @@ static int size_for(const seen_params *params, uint64_t *bytes)
         return SEEN_OK;
     }
     if (!(n >= 1) || !(p < 1))
-        return sn_fail(SEEN_EINVAL, "parquet needs keys and error, or m");
+        return sn_needs("parquet", "keys and error, or m");
     double a_key = -8 / log(1 - pow(p, 1.0 / 8)), m = a_key * n;
     const uint64_t most = (uint64_t)128 << 20;
     if (m > (double)most * 8)

@@ -56,7 +56,7 @@ static int bitmap_open(sn_foreign *f, const seen_params *params)
 {
     uint32_t k = params->seeds ? params->seeds_n : params->probes;
     if (!params->bits || !k)
-        return sn_fail(SEEN_EINVAL, "redis-bitmap needs m, and the seeds or k");
+        return sn_needs("redis-bitmap", "m, and the seeds or k");
     if (params->bits > REDIS_MAX_BITS)
         return sn_fail(SEEN_EINVAL, "m = %llu: Redis has no bits beyond 2^32",
                        (unsigned long long)params->bits);

@@ -135,15 +135,11 @@ static void bf_stats(const sn_foreign *f, seen_stats *out)
     out->keys_estimate = 0;
     for (uint32_t i = 0; i < info.links; i++) {
         seen_bf_get_link(f->own, i, &l);
-        uint64_t set = 0, m = l.n2 ? (uint64_t)1 << l.n2 : l.bits;
-        for (uint64_t j = 0; j < l.bytes; j += 8)
-            set += (uint64_t)__builtin_popcountll(
-                l.bytes - j >= 8 ? sn_le64((const uint8_t *)l.data + j)
-                                 : ((const uint8_t *)l.data)[j]);
+        uint64_t set = sn_bits_set(l.data, l.bytes);
+        uint64_t m = l.n2 ? (uint64_t)1 << l.n2 : l.bits;
         double fill = fmin((double)set / (double)m, 1);
         miss *= 1 - pow(fill, l.hashes);
-        out->keys_estimate +=
-            -log1p(-fmin(fill, 1 - 0.5 / (double)m)) * (double)m / (double)l.hashes;
+        out->keys_estimate += sn_keys_behind(fill, (double)m, l.hashes);
         out->bits += m;
         out->bits_set += set;
         out->bytes += l.bytes;

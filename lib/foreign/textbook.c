@@ -27,7 +27,7 @@ SN_PROBES(fnv, fnv_start, fnv_next)
 static int fnv_check(const seen_params *params)
 {
     if (!params->bits || !params->probes)
-        return sn_fail(SEEN_EINVAL, "fnv-split needs m and k");
+        return sn_needs("fnv-split", "m and k");
     return sn_check_km(params->probes, params->bits);
 }
 
@@ -78,14 +78,11 @@ static int crc_size(const seen_params *params, uint64_t *m, uint64_t *k)
     *k = params->probes;
     if (*m && *k)
         return SEEN_OK;
-    if (!(n >= 1) || !(p > 0 && p < 1) || *m)
-        return sn_fail(SEEN_EINVAL, "crc32-shift needs keys and error, or m and k");
+    if (!sn_keys_and_error(params) || *m)
+        return sn_needs("crc32-shift", "keys and error, or m and k");
     double bits = -trunc(n * log(p) / pow(log(2), 2));
-    if (!(bits < 0x1p48))
-        return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
-    *m = (uint64_t)bits;
     *k = params->probes ? params->probes : (uint64_t)trunc(bits * log(2) / n);
-    return SEEN_OK;
+    return sn_bits_from(bits, m);
 }
 
 static int crc_open(sn_foreign *f, const seen_params *params)
@@ -145,15 +142,11 @@ static int py_size(const seen_params *params, uint64_t *m, uint64_t *k)
     *k = params->probes;
     if (*m && *k)
         return SEEN_OK;
-    if (!(n >= 1) || !(p > 0 && p < 1) || *m)
-        return sn_fail(SEEN_EINVAL, "mmh3-17 needs keys and error, or m and k");
+    if (!sn_keys_and_error(params) || *m)
+        return sn_needs("mmh3-17", "keys and error, or m and k");
     double probes = *k ? (double)*k : ceil(-1.43 * log(p));
-    double bits = ceil(1.43 * probes * n);
-    if (!(bits < 0x1p48))
-        return sn_fail(SEEN_ETOOBIG, "%.0f bits are too many", bits);
-    *m = (uint64_t)bits;
     *k = (uint64_t)probes;
-    return SEEN_OK;
+    return sn_bits_from(ceil(1.43 * probes * n), m);
 }
 
 static int py_open(sn_foreign *f, const seen_params *params)

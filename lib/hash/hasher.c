@@ -1,7 +1,6 @@
 /* hasher.c - hashers made and used: from seeds, for batches, for callers. */
 #include "hash/hasher.h"
 #include "base/fail.h"
-#include "base/memory.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>

@@ -195,14 +195,18 @@ void sn_cuckoo_touch(const sn_layer *l, const uint64_t *h, size_t n)
         sn_place_fetched(&f, h[i]);
 }
 
-static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
-{
-    SN_CUCKOO_ASK(l, h, n, found, sn_cuckoo_match);
-}
-
 static bool has_one(const sn_layer *l, uint64_t h)
 {
     SN_CUCKOO_ONE(l, h, sn_cuckoo_match);
+}
+
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    if (SN_FETCHES)
+        SN_CUCKOO_ASK(l, h, n, found, sn_cuckoo_match);
+    else
+        for (size_t i = 0; i < n; i++)
+            found[i] = has_one(l, h[i]);
 }
 
 /* ---- adding ---------------------------------------------------------------------- */
@@ -399,7 +403,11 @@ static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const sn_twin scalar = {
-        .touch = sn_cuckoo_touch, .has = has, .add = sn_cuckoo_add, .has_one = has_one};
+        .touch = SN_FETCHES ? sn_cuckoo_touch : NULL,
+        .has = has,
+        .add = sn_cuckoo_add,
+        .has_one = has_one,
+    };
     (void)s;
     if (atomic)
         return NULL;

@@ -192,20 +192,24 @@ static inline bool match(const sn_ribbon_spot *s)
     return !wrong;
 }
 
-static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
-{
-    SN_RIBBON_ASK(l, h, n, found, match);
-}
-
 static bool has_one(const sn_layer *l, uint64_t h)
 {
     SN_RIBBON_ONE(l, h, match);
 }
 
+static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    if (SN_FETCHES)
+        SN_RIBBON_ASK(l, h, n, found, match);
+    else
+        for (size_t i = 0; i < n; i++)
+            found[i] = has_one(l, h[i]);
+}
+
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static const sn_twin plain = {
-        .touch = sn_ribbon_touch, .has = has, .has_one = has_one};
+        .touch = SN_FETCHES ? sn_ribbon_touch : NULL, .has = has, .has_one = has_one};
     const sn_twin *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;

@@ -328,7 +328,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
     for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
         rc = attempt(w, m, n, bits, r, share, salt, entry);
     if (rc == SEEN_ENOMEM)
-        return sn_fail(rc, "no memory to solve %llu keys", (unsigned long long)n);
+        return sn_no_memory("no memory to solve %llu keys", (unsigned long long)n);
     if (rc == 1)
         return sn_fail(SEEN_EINVAL, "%llu keys cannot be told apart by their hashes",
                        (unsigned long long)n);

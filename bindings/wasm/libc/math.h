@@ -28,6 +28,13 @@ double pow(double x, double y) SN_MATH(pow);
 double fmin(double x, double y);
 double fmax(double x, double y);
 double round(double x);
-double ldexp(double x, int power);
+static inline double ldexp(double x, int power) /* of at most 1022 */
+{
+    union {
+        unsigned long long bits;
+        double number;
+    } two = {(1023ull + (unsigned long long)power) << 52};
+    return x * two.number;
+}
 double exp2(double x);
 #endif

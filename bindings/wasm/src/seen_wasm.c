@@ -63,14 +63,6 @@ const char *EXPORT(reason)(void)
 {
     return seen_reason();
 }
-const char *EXPORT(code_words)(int code)
-{
-    return seen_strerror(code);
-}
-const char *EXPORT(kind_name)(int kind)
-{
-    return seen_kind_name((seen_kind)kind);
-}
 unsigned EXPORT(kind_can)(int kind)
 {
     return seen_kind_can((seen_kind)kind);

@@ -2,7 +2,7 @@
  *
  * The engine does what is hard about it: it has the digits of doubles already, exactly
  * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s %c
- * %d %u %x %m %zu %llu %%, widths and zero padding of integers, %g and %f with a
+ * %d %u %x %zu %llu %%, widths and zero padding of integers, %g and %f with a
  * precision: every form that lib/ uses. */
 #include <errno.h>
 #include <limits.h>
@@ -67,9 +67,8 @@ static const char *put_one(page *p, const char *f, const uint64_t **words)
         f++, precision = (int)*(*words)++;
     while (*f == 'l' || *f == 'z')
         f++;
-    if (*f == '%' || *f == 'm') {
-        const char *s = *f == 'm' ? strerror(errno) : f;
-        put(p, s, *f == 'm' ? strlen(s) : 1);
+    if (*f == '%') {
+        put(p, f, 1);
         return f + 1;
     }
     union {
