@@ -18,7 +18,7 @@ WASM_FOUND := $(sort $(filter-out lib/sketch/% lib/foreign/heavykeeper.c lib/kin
 # sent. Found by moving files about and compressing; one that is not named comes last.
 WASM_ORDER = keyed murmur3 wasm_xxhash wasm_memory wasm_text thrift set oldhash cuckoo blocked ribbon \
     bloom_go libbloom raw memory bloom_json guava hasher classic dcso losses bfchain \
-    wasm_probe keytype build parquet kind open bfchain_dump murmur2 leveldb_table build_solve \
+    probe keytype build parquet kind open bfchain_dump murmur2 leveldb_table build_solve \
     ribbon_solve textbook redis_bitmap redis_dump cfchain single_key size grow foreign \
     foreign_handle parquet_file dump_chunk fail seen_wasm filter save stats cpu look_inside \
     batch

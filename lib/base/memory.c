@@ -8,7 +8,15 @@
 #define HUGE_PAGE ((uint64_t)2 << 20)
 #define LARGE (2 * HUGE_PAGE)
 
-#ifndef SN_SMALL
+#ifdef SN_SMALL
+void *sn_take(uint64_t len)
+{
+    void *p = len < (uint64_t)1 << 31 ? calloc(1, (size_t)len) : NULL;
+    if (!p)
+        sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)len);
+    return p;
+}
+#else
 /* A body of at least LARGE bytes sits in a mapping of its own, one huge page
  * longer than needed so that it can start on a huge-page boundary; the ends that
  * are not needed are given back. */

@@ -5,8 +5,6 @@
  * freed can be had again as one. At its end the memory grows; when the engine refuses,
  * malloc says NULL and the library says SEEN_ENOMEM. Pieces are counted in dozens, so
  * walking the list is cheap. */
-#include "base/fail.h"
-#include "base/memory.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,13 +96,11 @@ void free(void *body)
         put_back((piece *)((char *)body - UNIT));
 }
 
-void *sn_take(uint64_t len)
+void *calloc(size_t n, size_t size)
 {
-    void *p = len < (uint64_t)1 << 31 ? first_fit((size_t)len) : NULL;
-    if (p)
-        return memset(p, 0, (size_t)len);
-    sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)len);
-    return NULL;
+    uint64_t len = (uint64_t)n * size;
+    void *p = len > SIZE_MAX ? NULL : first_fit((size_t)len);
+    return p ? memset(p, 0, (size_t)len) : NULL;
 }
 
 /* ---- what wasi-libc does without the instructions for it ------------------------- */

@@ -1,9 +1,10 @@
-/* wasm_probe.c - the one copy of foreign/probe.h's loops, for all probe rules (SN_SMALL).
+/* probe.c - the one copy of probe.h's loops, for all probe rules, where bytes count (SN_SMALL).
  *
  * There is no memory to fetch ahead, so keys go one by one; a call for each probe is the
  * price of the bytes. */
 #include "foreign/probe.h"
 
+#ifdef SN_SMALL
 bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next)
 {
     for (uint32_t i = 0; i < f->bits.k; i++)
@@ -43,3 +44,4 @@ size_t sn_scan_grow(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, in
     }
     return n;
 }
+#endif
