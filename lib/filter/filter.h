@@ -27,6 +27,8 @@ struct seen_filter {
     double error;  /* as promised for the whole */
     bool touch;    /* some layer is larger than SN_TOUCH_BYTES */
     bool alike;    /* all layers have one twin, which can ask them together */
+    /* Of the only layer, where its twin has it; NULL: there are more, or none. */
+    bool (*has_one)(const sn_layer *l, uint64_t h);
     uint32_t layers, room;
     sn_layer *layer; /* oldest first; sn_make_room() for more */
 
@@ -75,7 +77,8 @@ int sn_grow(seen_filter *f);
 int sn_make_room(seen_filter *f, uint32_t n);
 /* Appends a layer of SHAPE with a zeroed body of its own. */
 int sn_append(seen_filter *f, const sn_shape *shape);
-/* Chooses the twin of every layer, and what follows from all of them: touch, alike.
+/* Chooses the twin of every layer, and what follows from all of them: touch, alike,
+ * has_one.
  * Called whenever a layer came, went or moved. */
 void sn_choose_twins(seen_filter *f);
 

@@ -83,6 +83,7 @@ void sn_choose_twins(seen_filter *f)
             f->touch = true;
         f->alike &= l->twin == f->layer->twin && l->twin->has_any != NULL;
     }
+    f->has_one = f->layers == 1 ? f->layer->twin->has_one : NULL;
 }
 
 int sn_make_room(seen_filter *f, uint32_t n)

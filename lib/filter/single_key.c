@@ -62,10 +62,11 @@ static bool layers_have(const seen_filter *f, uint64_t h)
 }
 
 /* Most filters: one native layer, no exceptions. Then calls go straight to the kind and
- * branch on no answer, so that several wait for memory at once. */
+ * branch on no answer, so that several wait for memory at once: as many as the processor
+ * can hold all instructions of, so that each one less is a gain. */
 static inline bool simple(const seen_filter *f)
 {
-    return SN_FETCHES && f->layers == 1 && !f->excused && f->layer->twin->has_one;
+    return SN_FETCHES && f->has_one && !f->excused;
 }
 
 static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
@@ -78,7 +79,7 @@ static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
 {
-    return simple(f) ? f->layer->twin->has_one(f->layer, h) : has_hash(f, h);
+    return simple(f) ? f->has_one(f->layer, h) : has_hash(f, h);
 }
 
 void seen_prefetch_hash(const seen_filter *f, uint64_t h)
@@ -129,16 +130,17 @@ static __attribute__((noinline)) bool has_key(const seen_filter *f, const void *
     if (f->foreign)
         return sn_handle_foreign_has_one(f, key, len);
     uint64_t h = sn_key_hash(f, key, len);
+    if (simple(f))
+        return f->has_one(f->layer, h);
     bool found = layers_have(f, h);
     return SN_FILES && f->excused ? found && !sn_excused_has(f, key, len, h) : found;
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
-    if (!simple(f))
+    if (!simple(f) || f->hasher.id != SEEN_HASH_KEYED)
         return has_key(f, key, len);
-    uint64_t h = sn_key_hash(f, key, len);
-    return f->layer->twin->has_one(f->layer, h);
+    return f->has_one(f->layer, sn_keyed_hash(&f->hasher.keyed, key, len));
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)

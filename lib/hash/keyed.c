@@ -57,27 +57,27 @@ const sn_keyed_twin sn_keyed_portable = {many, one};
 
 /* ---- choosing -------------------------------------------------------------------- */
 
-static const sn_keyed_twin *twin(void)
+/* Every thread that comes first writes the same value. */
+static const sn_keyed_twin *chosen(void)
 {
-    static const sn_keyed_twin *best; /* every thread writes the same value */
-    const sn_keyed_twin *t = __atomic_load_n(&best, __ATOMIC_ACQUIRE);
-    if (!t) {
-        t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();
-        t = t ? t : &sn_keyed_portable;
-        __atomic_store_n(&best, t, __ATOMIC_RELEASE);
-    }
+    const sn_keyed_twin *t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();
+    t = t ? t : &sn_keyed_portable;
+    __atomic_store_n(&sn_keyed_best, t, __ATOMIC_RELAXED);
     return t;
 }
 
-void sn_keyed_many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out)
+static void choose_many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out)
 {
-    twin()->many(s, keys, n, out);
+    chosen()->many(s, keys, n, out);
 }
 
-uint64_t sn_keyed_hash(const sn_keyed *s, const void *key, size_t len)
+static uint64_t choose_one(const sn_keyed *s, const void *key, size_t len)
 {
-    return twin()->one(s, key, len);
+    return chosen()->one(s, key, len);
 }
+
+static const sn_keyed_twin choosing = {choose_many, choose_one};
+const sn_keyed_twin *sn_keyed_best = &choosing;
 
 /* ---- the secret ------------------------------------------------------------------ */
 

@@ -61,16 +61,26 @@ typedef struct sn_keyed {
  * such as 0 and 1 are not weak points. */
 void sn_keyed_init(sn_keyed *out, uint64_t seed, uint64_t seed_high);
 
-/* The hashes of N keys. */
-void sn_keyed_many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out);
-uint64_t sn_keyed_hash(const sn_keyed *s, const void *key, size_t len);
-
-/* ---- for the twins --------------------------------------------------------------- */
-
 typedef struct sn_keyed_twin {
     void (*many)(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out);
     uint64_t (*one)(const sn_keyed *s, const void *key, size_t len);
 } sn_keyed_twin;
+
+/* The twin for this machine; its first call chooses it. */
+extern const sn_keyed_twin *sn_keyed_best __attribute__((visibility("hidden")));
+
+/* The hashes of N keys. */
+static inline void sn_keyed_many(const sn_keyed *s, const seen_key *keys, size_t n,
+                                 uint64_t *out)
+{
+    __atomic_load_n(&sn_keyed_best, __ATOMIC_RELAXED)->many(s, keys, n, out);
+}
+static inline uint64_t sn_keyed_hash(const sn_keyed *s, const void *key, size_t len)
+{
+    return __atomic_load_n(&sn_keyed_best, __ATOMIC_RELAXED)->one(s, key, len);
+}
+
+/* ---- for the twins --------------------------------------------------------------- */
 
 extern const sn_keyed_twin sn_keyed_portable;
 /* With carry-less multiplication in hardware; NULL if this machine has none. */
