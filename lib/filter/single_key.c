@@ -140,7 +140,8 @@ bool seen_has(const seen_filter *f, const void *key, size_t len)
 {
     if (!simple(f) || f->hasher.id != SEEN_HASH_KEYED)
         return has_key(f, key, len);
-    return f->has_one(f->layer, sn_keyed_hash(&f->hasher.keyed, key, len));
+    uint64_t h = sn_keyed_hash(&f->hasher.keyed, key, len);
+    return f->has_one(f->layer, h);
 }
 
 int seen_remove(seen_filter *f, const void *key, size_t len)

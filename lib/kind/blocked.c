@@ -224,16 +224,19 @@ static void measure(const sn_layer *l, sn_measure *out)
         }                                                                              \
     } while (0)
 
+static bool has_one(const sn_layer *l, uint64_t h)
+{
+    const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h);
+    uint64_t missing = 0;
+    EACH_BIT(h, l->shape.k, lane, mask,
+             { missing |= ~__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask; });
+    return missing == 0;
+}
+
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h[i]);
-        uint64_t missing = 0;
-        EACH_BIT(h[i], l->shape.k, lane, mask, {
-            missing |= ~__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask;
-        });
-        found[i] = missing == 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = has_one(l, h[i]);
 }
 
 static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
@@ -252,8 +255,8 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 }
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
-static const sn_twin plain = {sn_blocked_touch, has, add};
-static const sn_twin atomic = {sn_blocked_touch, has, add_atomic};
+static const sn_twin plain = {sn_blocked_touch, has, add, .has_one = has_one};
+static const sn_twin atomic = {sn_blocked_touch, has, add_atomic, .has_one = has_one};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

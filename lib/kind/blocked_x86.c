@@ -73,25 +73,38 @@ T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
 #define LANES(k) TURNS(((1u << (k)) - 1) * 0x101)
 
 /* One key alone, in as few instructions as can be: how many calls wait for memory at
- * once depends on how many of them the processor holds. */
+ * once depends on how many of them the processor holds. So constants are operands in
+ * memory, and the registers are those that no older instruction knows, which need not be
+ * cleared before the return. Compilers do neither. */
 T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
                                                               uint64_t h, bool two)
 {
     static const uint8_t lanes[9][8] = {LANES(0), LANES(1), LANES(2),
                                         LANES(3), LANES(4), LANES(5),
                                         LANES(6), LANES(7), LANES(8)};
-    const __m512i shift = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+    static const struct {
+        _Alignas(64) uint64_t shift[8];
+        uint64_t one;
+    } fixed = {{0, 6, 12, 18, 24, 30, 36, 42}, 1};
     bool found;
     if (two) {
         has512(l, &h, 1, &found, two, false);
         return found;
     }
-    __m512i line = _mm512_load_si512(sn_blocked_at(l, h));
+    const uint8_t(*line)[64] = (const uint8_t(*)[64])sn_blocked_at(l, h);
     uint64_t g = sn_remix(h);
-    __m512i pos = _mm512_srlv_epi64(_mm512_set1_epi64((long long)g), shift);
-    return _mm512_mask_testn_epi64_mask(lanes[l->shape.k][g >> 61],
-                                        _mm512_rorv_epi64(line, pos),
-                                        _mm512_set1_epi64(1)) == 0;
+    __asm__("vpbroadcastq %[g], %%zmm16\n\t"
+            "vmovdqa64 %[line], %%zmm17\n\t"
+            "vpsrlvq %[shift], %%zmm16, %%zmm16\n\t"
+            "kmovb %[lanes], %%k1\n\t"
+            "vprorvq %%zmm16, %%zmm17, %%zmm17\n\t"
+            "vptestnmq %[one]%{1to8%}, %%zmm17, %%k1%{%%k1%}\n\t"
+            "kortestb %%k1, %%k1"
+            : "=@ccz"(found)
+            : [g] "r"(g), [line] "m"(*line), [lanes] "m"(lanes[l->shape.k][g >> 61]),
+              [shift] "m"(fixed.shift), [one] "m"(fixed.one)
+            : "xmm16", "xmm17", "k1");
+    return found;
 }
 
 T512 static inline __attribute__((always_inline)) void
@@ -148,7 +161,7 @@ T256 static inline __attribute__((always_inline)) pair spread256(uint64_t g, uin
     const __m256i lo = _mm256_setr_epi64x(0, 6, 12, 18);
     const __m256i hi = _mm256_setr_epi64x(24, 30, 36, 42),
                   low6 = _mm256_set1_epi64x(63);
-    const uint64_t *one = ones[k] + ((8 - r) & 7);
+    const uint64_t *one = ones[k] + 8 - r;
     __m256i v = _mm256_set1_epi64x((long long)g);
     return (pair){
         _mm256_sllv_epi64(_mm256_loadu_si256((const __m256i *)(const void *)one),
@@ -220,7 +233,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
         bool any = false;
         for (const sn_layer *l = layer; l < layer + layers; l++) {
             const __m256i *p = (const __m256i *)(const void *)sn_blocked_at(l, h[i]);
-            const uint64_t *one = ones[l->shape.k] + ((8 - r) & 7);
+            const uint64_t *one = ones[l->shape.k] + 8 - r;
             const __m256i zero = _mm256_setzero_si256();
             __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)one);
             __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(one + 4));
@@ -238,12 +251,32 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
 
 /* ---- the four twins -------------------------------------------------------------- */
 
+/* The bits of a half of the line that should be set and are not, each at bit 0. */
+T256 static inline __m256i lacks256(const uint8_t *half, __m256i g, __m256i up,
+                                    const uint64_t *one)
+{
+    __m256i at = _mm256_srli_epi64(_mm256_sllv_epi64(g, up), 58);
+    return _mm256_andnot_si256(
+        _mm256_srlv_epi64(_mm256_load_si256((const __m256i *)(const void *)half), at),
+        _mm256_loadu_si256((const __m256i *)(const void *)one));
+}
+
 T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
                                                               uint64_t h, bool two)
 {
     bool found;
-    has256(l, &h, 1, &found, two, false);
-    return found;
+    if (two) {
+        has256(l, &h, 1, &found, two, false);
+        return found;
+    }
+    const uint8_t *line = sn_blocked_at(l, h);
+    uint64_t g = sn_remix(h);
+    const uint64_t *one = ones[l->shape.k] + 8 - (g >> 61);
+    __m256i v = _mm256_set1_epi64x((long long)g);
+    __m256i lo = lacks256(line, v, _mm256_setr_epi64x(58, 52, 46, 40), one);
+    __m256i hi = lacks256(line + 32, v, _mm256_setr_epi64x(34, 28, 22, 16), one + 4);
+    __m256i missing = _mm256_or_si256(lo, hi);
+    return _mm256_testz_si256(missing, missing);
 }
 
 #define TWIN(width, name, two, target, any)                                            \
