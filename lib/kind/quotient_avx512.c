@@ -48,7 +48,8 @@ enum lanes { ONE, FEW_MORE, WIDE };
 typedef struct fixed {
     sn_quotient q;
     uint64_t top, next; /* the bits of a hash that name its cell, and those that follow */
-    __m512i bytes, bits, mask;
+    uint64_t step, two, head; /* step + 1, two ones, bits before those of the cells */
+    __m512i bytes, bits, mask, one;
     __m256i more_bytes, more_bits, more_mask;
 } fixed;
 
@@ -56,7 +57,12 @@ T512 static INLINE fixed fix(const sn_layer *l, enum lanes lanes)
 {
     fixed f = {.q = sn_quotient_of(l)};
     const places *p = of_width + f.q.w;
-    (void)lanes;
+    f.one = lanes == WIDE ? _mm512_set1_epi32(-1) : _mm512_set1_epi16(1);
+    __asm__("" : "+v"(f.one));
+    f.two = 3;
+    f.head = 16;
+    f.step = f.q.step + 1;
+    __asm__("" : "+r"(f.two), "+r"(f.head));
     f.top = ~(uint64_t)0 << (64 - f.q.c);
     f.next = sn_quotient_low(f.q.w - 1) << (65 - f.q.c - f.q.w);
     f.mask = _mm512_load_si512(p->mask);
@@ -68,23 +74,29 @@ T512 static INLINE fixed fix(const sn_layer *l, enum lanes lanes)
     return f;
 }
 
-/* A cell in its line. */
+/* A cell in a line. */
 typedef struct place {
     uint8_t *line;
     unsigned at;
     bool lost; /* it is more than one line away */
 } place;
 
-T512 static INLINE place seek(const fixed *f, uint64_t h)
+/* The line where the cell of H is at home, and its place among those. */
+T512 static INLINE place home_of(const fixed *f, uint64_t h)
 {
-    unsigned long long i, rest = _mulx_u64(h & f->top, f->q.lines, &i), home;
-    _mulx_u64(rest, f->q.step + 1, &home);
-    home >>= 58;
-    uint8_t *line = f->q.body + 64 * i;
-    unsigned on = (unsigned)home + line[1];
-    place r = {line, (unsigned)home + line[0], false};
+    uint64_t i, rest, at;
+    __asm__("mulxq %3, %0, %1" : "=r"(rest), "=r"(i) : "d"(h & f->top), "r"(f->q.lines));
+    __asm__("mulxq %2, %0, %0" : "=r"(at) : "d"(rest), "r"(f->step));
+    return (place){f->q.body + 64 * i, (unsigned)(at >> 58), false};
+}
+
+/* The line that has the cell, and its place among all there. */
+T512 static INLINE place seek(place home)
+{
+    unsigned on = home.at + home.line[1];
+    place r = {home.line, home.at + home.line[0], false};
     if (__builtin_expect(on & 128, 0)) {
-        r.line = line + 64;
+        r.line = home.line + 64;
         r.at = on & 127;
         r.lost = (r.at >= SN_QUOTIENT_CELLS) |
                  sn_quotient_passes(r.line, (int)r.at - r.line[0]);
@@ -123,11 +135,12 @@ T512 static INLINE slots load(const fixed *f, const uint8_t *line, enum lanes la
 /* Which slots are beginnings of KEY. With narrow lanes, (v ^ key) & ~(v ^ less) is zero:
  * of an empty slot nothing is masked, 0 less 1 being 0. With wide ones, v ^ key <= v ^ less:
  * of an empty slot the right side is negative. */
-T512 static INLINE uint64_t matches(const slots *s, uint64_t key, enum lanes lanes)
+T512 static INLINE uint64_t matches(const fixed *f, const slots *s, uint64_t key,
+                                    enum lanes lanes)
 {
     __m512i v = s->v;
     if (lanes == WIDE) {
-        __m512i k = _mm512_set1_epi32((int)key), ones = _mm512_set1_epi32(-1);
+        __m512i k = _mm512_set1_epi32((int)key), ones = f->one;
         uint64_t hit = _mm512_cmple_epi32_mask(
             _mm512_xor_si512(v, k), _mm512_xor_si512(v, _mm512_add_epi32(v, ones)));
         __m256i u = s->more, less = _mm256_add_epi32(u, _mm512_castsi512_si256(ones));
@@ -135,7 +148,7 @@ T512 static INLINE uint64_t matches(const slots *s, uint64_t key, enum lanes lan
             _mm256_xor_si256(u, _mm512_castsi512_si256(k)), _mm256_xor_si256(u, less));
         return hit | more << 16;
     }
-    __m512i k = _mm512_set1_epi16((short)key), one = _mm512_set1_epi16(1);
+    __m512i k = _mm512_set1_epi16((short)key), one = f->one;
     v = _mm512_ternarylogic_epi64(v, k, _mm512_subs_epu16(v, one), 0x24);
     uint64_t hit = _mm512_testn_epi16_mask(v, v);
     if (lanes == FEW_MORE) {
@@ -183,16 +196,20 @@ static __attribute__((noinline)) bool find_far(const sn_layer *l, uint64_t h)
     return sn_quotient_find(&q, h, sn_quotient_select);
 }
 
-T512 static INLINE bool find(const fixed *f, const sn_layer *l, uint64_t h, enum lanes lanes)
+T512 static INLINE bool find(const fixed *f, const sn_layer *l, uint64_t h, place home,
+                             enum lanes lanes)
 {
-    place r = seek(f, h);
+    place r = seek(home);
     if (__builtin_expect(r.lost, 0))
         return find_far(l, h);
-    uint64_t cells = sn_le64(r.line) >> 16;
+    uint64_t cells = sn_le64(r.line) >> f->head;
     unsigned before = (unsigned)__builtin_popcountll(_bzhi_u64(cells, r.at));
+    uint64_t ends = _pdep_u64(f->two << before, sn_le64(r.line + 8));
+    uint64_t run = ends - 2 * _blsi_u64(ends);
+    uint64_t key = 2 * _pext_u64(h, f->next) + 1, in = cells >> (r.at & 63) & 1;
     slots s = load(f, r.line, lanes);
-    uint64_t hit = matches(&s, 2 * _pext_u64(h, f->next) + 1, lanes);
-    return cells >> (r.at & 63) & ((hit & run_of(r.line, before)) != 0);
+    uint64_t hit = matches(f, &s, key, lanes);
+    return in & ((hit & run) != 0);
 }
 
 /* Puts V before slot I of a line that has room. */
@@ -215,14 +232,14 @@ T512 static INLINE void open_slot(const fixed *f, uint8_t *line, unsigned i, uin
 T512 static INLINE int put(const fixed *f, sn_layer *l, uint64_t h,
                                enum lanes lanes)
 {
-    place r = seek(f, h);
+    place r = seek(home_of(f, h));
     if (__builtin_expect(r.lost | (r.at >= SN_QUOTIENT_CELLS), 0))
         return sn_quotient_add_one(l, h);
     uint64_t cells = sn_le64(r.line) >> 16, key = 2 * _pext_u64(h, f->next) + 1;
     unsigned before = (unsigned)__builtin_popcountll(_bzhi_u64(cells, r.at));
     slots s = load(f, r.line, lanes);
     uint64_t taken = cells >> r.at & 1, run = run_of(r.line, before) & -taken, used;
-    if (matches(&s, key, lanes) & run)
+    if (matches(f, &s, key, lanes) & run)
         return f->q.copies ? sn_quotient_add_one(l, h) : 1;
     uint64_t less = smaller(&s, key, &used, lanes) & run & used;
     unsigned n = 64 - (unsigned)_lzcnt_u64(used);
@@ -242,27 +259,51 @@ T512 static INLINE int put(const fixed *f, sn_layer *l, uint64_t h,
     return 0;
 }
 
+/* Asks for the home of H; returns line and place in one word. */
+T512 static INLINE uintptr_t ask_for(const fixed *f, uint64_t h)
+{
+    place home = home_of(f, h);
+    SN_FETCH(home.line);
+    return (uintptr_t)home.line + home.at;
+}
+
+/* Up to so many bytes, lines come fast enough without being asked for. */
+#define AT_HAND ((uint64_t)256 << 10)
+
+/* In a larger body, homes are known, and asked for, some time before their turn: what waits
+ * for a line is then as little as can be. */
+T512 static INLINE void find_all(const sn_layer *l, const uint64_t *h, size_t n, bool *out,
+                                 enum lanes lanes)
+{
+    fixed f = fix(l, lanes);
+    if (l->len <= AT_HAND) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = find(&f, l, h[i], home_of(&f, h[i]), lanes);
+        return;
+    }
+    uintptr_t home[SN_QUOTIENT_FAR]; /* a line is at a multiple of 64 */
+    size_t known = n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR;
+    for (size_t k = 0; k < known; k++)
+        home[k] = ask_for(&f, h[k]);
+    for (size_t i = 0; i < n; i++) {
+        uintptr_t *at = home + i % SN_QUOTIENT_FAR;
+        place now = {(uint8_t *)(*at & ~(uintptr_t)63), (unsigned)*at & 63, false};
+        if (i + SN_QUOTIENT_FAR < n)
+            *at = ask_for(&f, h[i + SN_QUOTIENT_FAR]);
+        __builtin_prefetch((void *)home[(i + SN_QUOTIENT_NEAR) % SN_QUOTIENT_FAR]);
+        out[i] = find(&f, l, h[i], now, lanes);
+    }
+}
+
 #define FOR_LANES(name, lanes)                                                    \
     T512 static void has_##name(const sn_layer *l, const uint64_t *h, size_t n, bool *out) \
     {                                                                                  \
-        fixed f = fix(l, lanes);                                                  \
-        bool far = l->len > SN_QUOTIENT_CACHED;                                        \
-        if (far)                                                                       \
-            sn_quotient_touch(l, h, n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR);        \
-        size_t i = 0;                                                                  \
-        for (; far && i + SN_QUOTIENT_FAR < n; i++) {                                  \
-            unsigned long long line;                                                   \
-            _mulx_u64(h[i + SN_QUOTIENT_FAR] & f.top, f.q.lines, &line);               \
-            SN_FETCH(f.q.body + 64 * line);                                            \
-            out[i] = find(&f, l, h[i], lanes);                                         \
-        }                                                                              \
-        for (; i < n; i++)                                                             \
-            out[i] = find(&f, l, h[i], lanes);                                         \
+        find_all(l, h, n, out, lanes);                                                 \
     }                                                                                  \
     T512 static bool has_one_##name(const sn_layer *l, uint64_t h)                     \
     {                                                                                  \
         fixed f = fix(l, lanes);                                                  \
-        return find(&f, l, h, lanes);                                             \
+        return find(&f, l, h, home_of(&f, h), lanes);                                             \
     }                                                                                  \
     T512 static size_t add_##name(sn_layer *l, const uint64_t *h, size_t n, bool *dup) \
     {                                                                                  \

@@ -303,25 +303,23 @@ static double error_now(const sn_layer *l)
                     : l->kind->error_at(&l->shape, (double)l->added);
 }
 
-/* The same cells and slots over as many lines or more, without looking at each: 0, a code,
- * or 1 if nothing came of it. */
+/* The same cells, or their halves, and slots over as many lines or more, without looking at
+ * each prefix: 0, a code, or 1 if nothing came of it. */
 static int spread(sn_layer *l, sn_shape shape, const seen_allocator *a)
 {
-    uint64_t len;
+    uint64_t len, slots;
     uint8_t *body = empty_lines(shape.units, a, &len);
     if (!body)
         return SEEN_ENOMEM;
     sn_layer made = {.shape = shape, .body = body};
     sn_quotient from = sn_quotient_of(l), to = sn_quotient_of(&made);
-    if (!sn_quotient_spread(&from, &to) ||
+    if (!sn_quotient_spread(&from, &to, &slots) ||
         (len == l->len && memcmp(body, l->body, len) == 0)) {
         sn_body_free(a, body, len);
         return 1;
     }
-    double slots = (double)l->shape.units * LOAD * sn_quotient_slots(shape.k);
-    double twice = floor(slots) - (double)l->shape.capacity; /* slots beyond the keys */
     set_keys(&shape, l->added, (uint64_t)ldexp(fmin(error_now(l), 0.999), 64));
-    set_capacity(&shape, sn_quotient_keys(&l->shape) ? twice : 0);
+    set_capacity(&shape, slots > l->added ? (double)(slots - l->added) : 0);
     sn_body_free(a, l->body, l->len);
     l->body = body;
     l->len = len;
@@ -351,7 +349,7 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
     }
     set_lines(&s, ceil((double)s.units * GROWTH));
     set_width(&s, n, error_now(l));
-    if (s.k == l->shape.k && sn_quotient_c(&s) == sn_quotient_c(&l->shape)) {
+    if (s.k == l->shape.k && sn_quotient_c(&s) - sn_quotient_c(&l->shape) <= 1) {
         int rc = spread(l, s, a);
         if (rc <= 0)
             return rc;
