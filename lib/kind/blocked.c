@@ -255,8 +255,9 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 }
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
-static const sn_twin plain = {sn_blocked_touch, has, add, .has_one = has_one};
-static const sn_twin atomic = {sn_blocked_touch, has, add_atomic, .has_one = has_one};
+#define ALONE (SN_FETCHES ? has_one : NULL)
+static const sn_twin plain = {sn_blocked_touch, has, add, .has_one = ALONE};
+static const sn_twin atomic = {sn_blocked_touch, has, add_atomic, .has_one = ALONE};
 
 static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
