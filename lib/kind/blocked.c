@@ -210,8 +210,8 @@ static void measure(const sn_layer *l, sn_measure *out)
 
 /* ---- the scalar truth ----------------------------------------------------------- */
 
-/* Visits the k bits of H: lane index and mask. */
-#define EACH_BIT(h, k, lane, mask, body)                                               \
+/* Visits the k bits of H: lane index and place in it. */
+#define EACH_BIT(h, k, lane, at, body)                                                 \
     do {                                                                               \
         uint64_t g_ = sn_remix(h);                                                     \
         unsigned r_ = (unsigned)(g_ >> 61);                                            \
@@ -219,7 +219,7 @@ static void measure(const sn_layer *l, sn_measure *out)
             if (j_ == 8)                                                               \
                 g_ = sn_remix(g_);                                                     \
             unsigned lane = (r_ + j_) & 7;                                             \
-            uint64_t mask = sn_swap64((uint64_t)1 << (g_ >> (6 * lane) & 63));         \
+            unsigned at = g_ >> (6 * lane) & 63;                                       \
             body                                                                       \
         }                                                                              \
     } while (0)
@@ -227,10 +227,10 @@ static void measure(const sn_layer *l, sn_measure *out)
 static bool has_one(const sn_layer *l, uint64_t h)
 {
     const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h);
-    uint64_t missing = 0;
-    EACH_BIT(h, l->shape.k, lane, mask,
-             { missing |= ~__atomic_load_n(line + lane, __ATOMIC_RELAXED) & mask; });
-    return missing == 0;
+    uint64_t all = 1;
+    EACH_BIT(h, l->shape.k, lane, at,
+             { all &= sn_swap64(__atomic_load_n(line + lane, __ATOMIC_RELAXED)) >> at; });
+    return all;
 }
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
@@ -246,8 +246,9 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
     for (size_t i = 0; i < n; i++) {
         uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
-        EACH_BIT(h[i], l->shape.k, lane, mask,
-                 { missing |= SN_SET_BITS(line + lane, mask, atomically); });
+        EACH_BIT(h[i], l->shape.k, lane, at, {
+            missing |= SN_SET_BITS(line + lane, sn_swap64((uint64_t)1 << at), atomically);
+        });
         dup[i] = missing == 0;
         fresh += missing != 0;
     }

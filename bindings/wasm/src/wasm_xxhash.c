@@ -10,6 +10,11 @@
 #define XXH3_64bits_reset unused_reset
 #define XXH3_64bits_update unused_update
 #define XXH3_64bits_digest unused_digest
+/* Keys of 17 to 128 bytes, one after another in batches, are worth the bytes. */
+static XXH64_hash_t XXH3_mul128_fold64(XXH64_hash_t a, XXH64_hash_t b)
+    __attribute__((__always_inline__));
+static XXH128_hash_t XXH_mult64to128(XXH64_hash_t a, XXH64_hash_t b)
+    __attribute__((__always_inline__));
 #define XXH_IMPLEMENTATION
 #define XXH_NO_INLINE_HINTS 1
 #include <xxhash.h>
