@@ -56,9 +56,9 @@ static __attribute__((noinline)) v128_t sums(const v128_t *x, const v128_t *y,
             for (int j = 0; j < 4; j++)
                 sum[i + j] = PLUS(sum[i + j], wasm_i32x4_dot_i16x8(a[i], b[j]));
     }
-    for (uint32_t i = 0; i < 7; i++) {
-        v128_t bits = wasm_v128_and(sum[i], mask);
-        all = PLUS(all, wasm_i32x4_shl(bits, i));
+    for (uint32_t i = 0; i < 4; i++) {
+        v128_t bits = i < 3 ? PLUS(sum[i], wasm_i32x4_shl(sum[i + 4], 4)) : sum[i];
+        all = PLUS(all, wasm_i32x4_shl(wasm_v128_and(bits, mask), i));
     }
     return all;
 }
