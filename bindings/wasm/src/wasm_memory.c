@@ -123,7 +123,7 @@ void *memset(void *to, int byte, size_t len)
     return to;
 }
 
-/* Heapsort: no memory, no bad case. */
+/* Shell's: no memory, and no order takes long. */
 static void swap(char *a, char *b, size_t size)
 {
     for (; size; size--, a++, b++) {
@@ -133,25 +133,14 @@ static void swap(char *a, char *b, size_t size)
     }
 }
 
-static void sift(char *base, size_t at, size_t n, size_t size,
-                 int (*compare)(const void *, const void *))
-{
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        char *c = base + child * size;
-        if (child + 1 < n && compare(c, c + size) < 0)
-            child++, c += size;
-        if (compare(base + at * size, c) >= 0)
-            return;
-        swap(base + at * size, c, size);
-    }
-}
-
 void qsort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
-    for (size_t i = n / 2; i-- > 0;)
-        sift(array, i, n, size, compare);
-    for (size_t i = n; i-- > 1;) {
-        swap(array, (char *)array + i * size, size);
-        sift(array, 0, i, size, compare);
-    }
+    for (size_t gap = n; (gap = gap == 2 ? 1 : gap * 5 / 11);)
+        for (size_t i = gap; i < n; i++) {
+            char *at = (char *)array + i * size;
+            for (size_t j = i; j >= gap && compare(at - gap * size, at) > 0; j -= gap) {
+                swap(at - gap * size, at, size);
+                at -= gap * size;
+            }
+        }
 }

@@ -1,9 +1,8 @@
 /* wasm_text.c - numbers to text and back, for the messages and keys of the library.
  *
  * The engine does what is hard about it: it has the digits of doubles already, exactly
- * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s %c
- * %d %u %x %zu %llu %%, widths and zero padding of integers, %g and %f with a
- * precision: every form that lib/ uses. */
+ * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s %d
+ * %u %x %#x %zu %llu %%, and %s, %g and %f with a precision: every form that is linked. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -34,8 +33,7 @@ static void put(page *p, const char *s, size_t len)
             p->at[p->len] = *s;
 }
 
-static void put_integer(page *p, uint64_t x, bool negative, unsigned base, int width,
-                        char pad)
+static void put_integer(page *p, uint64_t x, bool negative, unsigned base)
 {
     char text[24];
     int at = sizeof text;
@@ -44,22 +42,16 @@ static void put_integer(page *p, uint64_t x, bool negative, unsigned base, int w
     while (x /= base);
     if (negative)
         text[--at] = '-';
-    for (int n = (int)sizeof text - at; n < width; n++)
-        put(p, &pad, 1);
     put(p, text + at, sizeof text - (size_t)at);
 }
 
 /* Writes the argument that FMT is about; returns where FMT goes on. */
 static const char *put_one(page *p, const char *f, const uint64_t **words)
 {
-    char pad = ' ', text[48];
-    int width = 0, precision = -1;
+    char text[48];
+    int precision = -1;
     if (*f == '#')
         f++, put(p, "0x", 2);
-    if (*f == '0')
-        pad = *f++;
-    for (; *f >= '0' && *f <= '9'; f++)
-        width = width * 10 + *f - '0';
     if (*f == '.')
         for (f++, precision = 0; *f >= '0' && *f <= '9'; f++)
             precision = precision * 10 + *f - '0';
@@ -74,26 +66,22 @@ static const char *put_one(page *p, const char *f, const uint64_t **words)
     union {
         uint64_t word;
         double number;
-        char letter;
     } x = {*(*words)++};
     const char *s = (const char *)(uintptr_t)x.word;
     switch (*f) {
     case 'd':
         put_integer(p, (int64_t)x.word < 0 ? 0 - x.word : x.word, (int64_t)x.word < 0,
-                    10, width, pad);
+                    10);
         break;
     case 'g':
     case 'f':
         put(p, text, engine_digits(x.number, precision < 0 ? 6 : precision, *f, text));
         break;
-    case 'c':
-        put(p, &x.letter, 1);
-        break;
     case 's':
         put(p, s, precision < 0 ? strlen(s) : strnlen(s, (size_t)precision));
         break;
     default:
-        put_integer(p, x.word, false, *f == 'x' ? 16 : 10, width, pad);
+        put_integer(p, x.word, false, *f == 'x' ? 16 : 10);
     }
     return f + 1;
 }
