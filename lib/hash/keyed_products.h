@@ -39,11 +39,11 @@ static inline v128_t every_fourth(v128_t words, uint32_t from, v128_t mask)
 }
 
 /* The four sums over X[i] Y[i], each of two neighbouring words. */
-static __attribute__((noinline)) v128_t sums(const v128_t *x, const v128_t *y,
-                                                         size_t n)
+static __attribute__((noinline)) v128_t sums(const v128_t *x, const v128_t *y, size_t n)
 {
-    v128_t sum[7], all = {0}, mask = wasm_i16x8_const_splat(0x1111);
-    __asm__("" : "+r"(mask));
+    uint32_t every = 0x11111111;
+    __asm__("" : "+r"(every));
+    v128_t sum[7], all = {0}, mask = wasm_i32x4_splat((int)every);
     for (int i = 0; i < 7; i++)
         sum[i] = all;
     for (; n; n--, x++, y++) {
