@@ -24,6 +24,7 @@
 /* Bytes of scratch a key that a worker needs: two copies to sort, rows and places to
  * solve, words to hand over. */
 #define SCRATCH 64
+#define SCRATCH_TRITS 28 /* and so many more, at most, if they have trits */
 /* The number of distinct keys is guessed from one part in so many, which are a fair
  * choice because hashes are; up to EXACT keys are counted where it matters. */
 #define SAMPLE 32
@@ -318,7 +319,7 @@ static int plan(job *j)
             sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     }
     double unit = j->guess / (double)j->units + (double)j->biggest;
-    double fit = (double)b->work / SCRATCH / (unit + 1);
+    double fit = (double)b->work / (SCRATCH + SCRATCH_TRITS) / (unit + 1);
     j->threads = fit < 1 ? 1 : j->threads > fit ? (unsigned)fit : j->threads;
     j->threads = j->threads > j->units ? (unsigned)j->units : j->threads;
     return 0;

@@ -1,7 +1,7 @@
 /* ribbon.c - static, within one percent of the theoretical minimum.
  *
  * 1.003 log2(1/p) bits a key at eight bits and 1.009 at two, for whole bits; between
- * them up to 0.09 bits more, because keys then have prints of two lengths. One lookup
+ * them up to 0.04 bits more, because keys then have prints of two lengths. One lookup
  * is two neighbouring segments (two lines at eight bits) and two bits of metadata that
  * stay in the caches. This file is the sizes, the checks and the scalar truth;
  * ribbon_x86.c has the twins, ribbon_solve.c the construction, ribbon.h the layout. */
@@ -29,6 +29,7 @@ uint64_t sn_ribbon_shards(double n, double most)
 /* Words of a ribbon for N keys, as expected. */
 static double words_for(double n, unsigned r, uint64_t share)
 {
+    unsigned e = (unsigned)(share >> 32);
     uint64_t shards = sn_ribbon_shards(n, SN_RIBBON_SHARD);
     double keys = n / (double)shards, words = 8;
     if (n < 1)
@@ -37,7 +38,7 @@ static double words_for(double n, unsigned r, uint64_t share)
         bool last = level == SN_RIBBON_LEVELS || keys < SN_RIBBON_FEW;
         uint64_t segments = sn_ribbon_segments((uint64_t)ceil(keys), last);
         uint64_t wide = sn_ribbon_wide(segments, share);
-        words += (double)sn_ribbon_slots(segments, wide, r);
+        words += (double)sn_ribbon_slots(segments, wide, r, e);
         if (last)
             break;
         words += (double)sn_ribbon_meta(segments) + (level == 1 ? 4 : 0);
@@ -51,7 +52,9 @@ static uint64_t body_len(const sn_shape *s)
     uint64_t words = s->own[SN_RIBBON_WORDS];
     if (s->k > SN_RIBBON_RMAX || !s->units || s->units & (s->units - 1) ||
         s->units > (uint64_t)1 << 32 || words > SN_MAX_BYTES / 8 || words % 8 ||
-        words < s->units * (SN_RIBBON_ENTRY / 8) || s->own[SN_RIBBON_SHARE] >> 32)
+        words < s->units * (SN_RIBBON_ENTRY / 8) ||
+        s->own[SN_RIBBON_SHARE] >> 32 > 2 ||
+        s->k + sn_ribbon_extra(s) > SN_RIBBON_RMAX)
         return 0;
     return words * 8;
 }
@@ -68,6 +71,44 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
                        : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for ribbon", n);
 }
 
+/* Above this, a mix of r and r + 1 bits would be more than 1.01 log2(1/p) bits: what a
+ * level costs beside its prints is 0.017 bits and 0.13% of them. */
+#define MIX_FITS(least) (1.0087 * (least) - 0.017)
+#define TRIT_BITS 1.6 /* stored */
+
+/* The share of keys with error A that makes P, the others having B; below 0 or above 1
+ * if nothing does. */
+static double share_of(double a, double b, double p)
+{
+    return (p - b) / (a - b);
+}
+
+/* How many bits, and for which share of the keys what else: the smallest for an error P. */
+static uint64_t fraction(double p, unsigned *r)
+{
+    double least = -log2(p), scale = 4294967296.0;
+    unsigned whole = (unsigned)(least + 1e-9);
+    double share = 2 * (1 - ldexp(p, (int)whole)), best = whole + share;
+    *r = whole;
+    share = share < 0 ? 0 : ceil(share * scale);
+    uint64_t found = share < scale - 1 ? (uint64_t)share : 4294967295u;
+    if (best <= MIX_FITS(least))
+        return found;
+    for (unsigned e = 1; e <= 2 && whole > 0; e++) {
+        /* between r + 1 bits, or r + 2, and r with a trit */
+        unsigned low = whole - 1;
+        double trit = share_of(ldexp(1. / 3, -(int)low), ldexp(1, -(int)(low + e)), p);
+        double bits = low + trit * TRIT_BITS + (1 - trit) * e;
+        if (trit <= 0 || trit > 1 || bits >= best)
+            continue;
+        best = bits;
+        *r = low;
+        trit = e == 2 ? floor(trit * scale) : ceil(trit * scale);
+        found = (uint64_t)e << 32 | (trit < scale - 1 ? (uint64_t)trit : 4294967295u);
+    }
+    return found;
+}
+
 static int shape_for(sn_shape *s, double n, double p)
 {
     if (p < ldexp(1, -SN_RIBBON_RMAX) * 0.999999)
@@ -75,38 +116,40 @@ static int shape_for(sn_shape *s, double n, double p)
                        SN_RIBBON_RMAX, p);
     if (s->k)
         return settle(s, n, s->k <= SN_RIBBON_RMAX ? s->k : SN_RIBBON_RMAX, 0);
-    unsigned r = (unsigned)(-log2(p) + 1e-9);
-    double share = 2 * (1 - ldexp(p, (int)r));
-    share = share < 0 ? 0 : ceil(share * 4294967296.0);
-    return settle(s, n, r, share < 4294967295.0 ? (uint64_t)share : 4294967295u);
+    unsigned r;
+    uint64_t share = fraction(p, &r);
+    return settle(s, n, r, share);
 }
 
+/* The smallest error, in bits, whose words fit; they rise with it but for small steps
+ * down where trits begin to pay. */
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
-    double have = (double)(bytes / 64 * 8);
-    unsigned r = 0;
+    double have = (double)(bytes / 64 * 8), lo = 0, hi = SN_RIBBON_RMAX;
+    unsigned r;
     if (words_for(n, 0, USELESS) > have)
         return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
                        (unsigned long long)bytes);
-    while (r < SN_RIBBON_RMAX && words_for(n, r + 1, 0) <= have)
-        r++;
-    if (r == SN_RIBBON_RMAX)
-        return settle(s, n, r, 0);
-    uint64_t lo = 0, hi = 4294967295u; /* the words rise with the share */
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo + 1) / 2;
-        if (words_for(n, r, mid) <= have)
+    if (words_for(n, SN_RIBBON_RMAX, 0) <= have)
+        return settle(s, n, SN_RIBBON_RMAX, 0);
+    while (hi - lo > 1e-9) {
+        double mid = (lo + hi) / 2;
+        uint64_t share = fraction(exp2(-mid), &r);
+        if (words_for(n, r, share) <= have)
             lo = mid;
         else
-            hi = mid - 1;
+            hi = mid;
     }
-    return settle(s, n, r, lo);
+    uint64_t share = fraction(exp2(-lo), &r);
+    return settle(s, n, r, share);
 }
 
 static double error_at(const sn_shape *s, double n)
 {
-    double share = (double)s->own[SN_RIBBON_SHARE] / 4294967296.0;
-    return n <= 0 ? 0 : ldexp(1 - share / 2, -(int)s->k);
+    double share = (double)(uint32_t)s->own[SN_RIBBON_SHARE] / 4294967296.0;
+    unsigned e = sn_ribbon_extra(s);
+    double rich = e ? 1. / 3 : 0.5, poor = ldexp(1, -(int)e);
+    return n <= 0 ? 0 : ldexp(share * rich + (1 - share) * poor, -(int)s->k);
 }
 
 /* The keys are counted in the table, the error follows from the lengths of prints. */
@@ -128,13 +171,15 @@ static void measure(const sn_layer *l, sn_measure *out)
 /* Everything that a lookup will touch must lie inside the body. */
 static int check(const sn_layer *l)
 {
-    uint64_t r = l->shape.k, end = l->len / 8 - l->shape.units * (SN_RIBBON_ENTRY / 8);
+    unsigned r = l->shape.k, extra = sn_ribbon_extra(&l->shape);
+    uint64_t end = l->len / 8 - l->shape.units * (SN_RIBBON_ENTRY / 8);
     const uint8_t *e = l->body + 8 * end;
     for (uint64_t i = 0; i < l->shape.units; i++, e += SN_RIBBON_ENTRY) {
         uint64_t at = sn_le64(e), meta = sn_le64(e + 8);
         for (int level = 1; level <= SN_RIBBON_LEVELS; level++) {
             uint64_t size = sn_le64(e + 8 + 8 * level), segments = (uint32_t)size;
-            uint64_t wide = size >> 32, words = sn_ribbon_slots(segments, wide, r);
+            uint64_t wide = size >> 32;
+            uint64_t words = sn_ribbon_slots(segments, wide, r, extra);
             uint64_t thresholds =
                 level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
             if (level > 1)
@@ -152,55 +197,58 @@ static int check(const sn_layer *l)
 
 /* ---- the scalar truth ----------------------------------------------------------- */
 
-sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *e,
-                               const sn_ribbon_key *k, unsigned r)
+sn_ribbon_spot sn_ribbon_later(const sn_layer *l, const uint8_t *entry,
+                               const sn_ribbon_key *k)
 {
-    uint64_t size = sn_le64(e + 16);
-    uint64_t at = sn_le64(e) + sn_ribbon_slots((uint32_t)size, size >> 32, r);
+    unsigned r = l->shape.k, e = sn_ribbon_extra(&l->shape);
+    uint64_t size = sn_le64(entry + 16);
+    uint64_t at = sn_le64(entry) + sn_ribbon_slots((uint32_t)size, size >> 32, r, e);
     for (unsigned level = 2; level <= SN_RIBBON_LEVELS; level++) {
-        size = sn_le64(e + 8 + 8 * level);
+        size = sn_le64(entry + 8 + 8 * level);
         uint64_t segments = (uint32_t)size, meta = at;
         if (!segments)
             continue;
         uint64_t pos = sn_mulhi(sn_ribbon_place(k, level), segments << 6);
         at += level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
-        if (level == SN_RIBBON_LEVELS || !sn_ribbon_bumps(body + 8 * meta, pos))
-            return sn_ribbon_look(k, body + 8 * at, pos, size >> 32, r);
-        at += sn_ribbon_slots(segments, size >> 32, r);
+        if (level == SN_RIBBON_LEVELS || !sn_ribbon_bumps(l->body + 8 * meta, pos))
+            return sn_ribbon_look(k, l->body + 8 * at, pos, size >> 32, r, e);
+        at += sn_ribbon_slots(segments, size >> 32, r, e);
     }
     return (sn_ribbon_spot){.at = NULL};
 }
 
 void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
 {
-    unsigned bits = sn_ribbon_bits(&l->shape);
+    sn_ribbon_view v = sn_ribbon_view_of(l, sn_ribbon_extra(&l->shape));
     for (size_t i = 0; i < n; i++) {
-        sn_ribbon_spot s = sn_ribbon_spot_of(l, bits, h[i]);
+        sn_ribbon_spot s = sn_ribbon_spot_of(v, h[i]);
         if (s.at)
-            sn_ribbon_fetch(&s);
+            sn_ribbon_fetch(&s, v.e);
     }
 }
 
 static inline bool match(const sn_ribbon_spot *s)
 {
     uint64_t wrong = 0;
-    for (unsigned j = 0; j < s->used; j++) {
+    for (unsigned j = 0; j < sn_ribbon_used(s); j++) {
         uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
-                     (sn_le64(s->at + 8 * (s->stride + j)) & s->hi);
+                     (sn_le64(s->at + sn_ribbon_stride(s) + 8 * j) & s->hi);
         wrong |= (uint64_t)__builtin_parityll(x) ^ (s->print >> j & 1);
     }
-    return !wrong;
+    return !wrong && sn_ribbon_trit_right(s);
 }
 
 static bool has_one(const sn_layer *l, uint64_t h)
 {
-    SN_RIBBON_ONE(l, h, match);
+    unsigned e = sn_ribbon_extra(&l->shape);
+    SN_RIBBON_ONE(l, e, h, match);
 }
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
+    unsigned e = sn_ribbon_extra(&l->shape);
     if (SN_FETCHES)
-        SN_RIBBON_ASK(l, h, n, found, match);
+        SN_RIBBON_ASK(l, e, h, n, found, match);
     else
         for (size_t i = 0; i < n; i++)
             found[i] = has_one(l, h[i]);

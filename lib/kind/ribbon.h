@@ -8,8 +8,20 @@
  *
  *   slots      lie in segments of 64. A segment is r words, word j holding bit j of
  *              its 64 slots; a key reads its segment and the next.
- *   fractions  the first `wide` segments of a level have r + 1 words: 0, or one more
- *              than the segments whose keys have fingerprints of r + 1 bits.
+ *   fractions  the keys of the first segments of a level are rich, the others poor.
+ *              The first `wide` segments hold what rich keys read: 0, or one more than
+ *              the segments that rich keys start in. In a filter of bits alone a rich
+ *              key has r + 1 bits and a wide segment r + 1 words.
+ *   trits      A mix of r and r + 1 bits is up to 0.086 bits above the least possible.
+ *              Where that matters, rich keys have r bits and one trit, log2(3) = 1.585
+ *              bits, and poor ones r + e bits, e = 1 or 2: a mix of steps of 0.585 or
+ *              0.415 bits, which costs at most 0.03. The trit of a key is the sum,
+ *              modulo 3, of the subset's slots in a column of trits, the 64 from the
+ *              last multiple of 5 up to its start on. Five trits are a byte,
+ *              t0 + 3 t1 + 9 t2 + 27 t3 + 81 t4, and byte i lies behind the words of
+ *              the segment of slot 5i + 4: what a key reads remains one run of bytes.
+ *              All columns bump the same keys. Poor keys start behind rich ones, so
+ *              segments from the last wide one on have r + e words.
  *   levels     Level 1 has fewer slots than keys, so that nearly all get used. Keys of
  *              one bucket (128 slots) that do not fit are bumped to the next level: all
  *              with a start below a threshold that two bits a bucket choose. The last
@@ -37,7 +49,9 @@
 #define SN_RIBBON_RMAX 32
 #define SN_RIBBON_ENTRY 64 /* bytes of a shard in the table */
 
-enum { SN_RIBBON_WORDS = 0, SN_RIBBON_SHARE = 1 }; /* in shape.own; share of 2^32 */
+/* In shape.own. The share, of 2^32, of rich keys is the low half of its word; the high
+ * half is e, 0 where there are no trits. (A reader that knows none refuses others.) */
+enum { SN_RIBBON_WORDS = 0, SN_RIBBON_SHARE = 1 };
 
 /* What a key is to a ribbon. m = remix(h) chooses the shard and orders the keys;
  * all else follows from M, which is m unless the shard has a salt. */
@@ -45,7 +59,13 @@ typedef struct sn_ribbon_key {
     uint64_t place;  /* position in the level, as a fraction of 2^64 */
     uint64_t print;  /* 33 bits of fingerprint */
     uint64_t subset; /* of 64 slots; the first is in it */
+    unsigned trit;
 } sn_ribbon_key;
+
+static inline unsigned sn_ribbon_trit(uint64_t g)
+{
+    return (unsigned)((g & 0x7fffffff) * 3 >> 31);
+}
 
 static inline uint64_t sn_ribbon_salted(uint64_t m, uint64_t salt)
 {
@@ -56,7 +76,7 @@ static inline uint64_t sn_ribbon_salted(uint64_t m, uint64_t salt)
 static inline sn_ribbon_key sn_ribbon_key_of(uint64_t M, unsigned bits, uint64_t salt)
 {
     uint64_t g = sn_remix(M), c = sn_remix(g);
-    return (sn_ribbon_key){salt ? M : M << bits, g >> 31, c | 1};
+    return (sn_ribbon_key){salt ? M : M << bits, g >> 31, c | 1, sn_ribbon_trit(g)};
 }
 
 /* The position of the same key in level LEVEL (2, 3, 4). */
@@ -92,33 +112,98 @@ static inline uint64_t sn_ribbon_meta(uint64_t segments)
     return (segments + 63) / 64;
 }
 
-static inline uint64_t sn_ribbon_slots(uint64_t segments, uint64_t wide, uint64_t r)
+/* Whether a key that starts in segment G is rich. */
+static inline bool sn_ribbon_rich(uint64_t g, uint64_t wide)
 {
-    return segments ? (segments + 1) * r + wide : 0;
+    return g + 1 < wide;
 }
+
+/* Words of segment G. */
+static inline unsigned sn_ribbon_columns(uint64_t g, uint64_t wide, unsigned r,
+                                         unsigned e)
+{
+    return e ? r + (sn_ribbon_rich(g, wide) ? 0 : e) : r + (g < wide);
+}
+
+/* The first byte of trits that lies in segment G, of those that begin in slot 0. */
+static inline uint64_t sn_ribbon_trits_at(uint64_t g)
+{
+    return (g << 6) / 5;
+}
+
+/* Bytes before segment G. */
+static inline uint64_t sn_ribbon_at(uint64_t g, uint64_t wide, unsigned r, unsigned e)
+{
+    uint64_t in = g < wide ? g : wide;
+    uint64_t poor = (g - wide + (wide > 0)) & -(uint64_t)!sn_ribbon_rich(g, wide);
+    return e ? 8 * (g * r + poor * e) + sn_ribbon_trits_at(in) : 8 * (g * r + in);
+}
+
+/* Words of a level's slots. */
+static inline uint64_t sn_ribbon_slots(uint64_t segments, uint64_t wide, unsigned r,
+                                       unsigned e)
+{
+    return segments ? (sn_ribbon_at(segments + 1, wide, r, e) + 7) / 8 : 0;
+}
+
+#define SN_RIBBON_TRITS 13 /* bytes that hold the trits of a key */
 
 /* Where to look for one key. */
 typedef struct sn_ribbon_spot {
     const uint8_t *at; /* its segment; NULL: the key is certainly absent */
     uint64_t lo, hi;   /* its subset of this segment and of the next */
     uint64_t print;
-    unsigned used, stride; /* bits of fingerprint, words to the next segment */
+    uint64_t sizes; /* in one word, as gcc otherwise gathers them in a register */
 } sn_ribbon_spot;
 
-static inline sn_ribbon_spot sn_ribbon_look(const sn_ribbon_key *k,
-                                            const uint8_t *slots, uint64_t pos,
-                                            uint64_t wide, unsigned r)
+/* Bits of fingerprint; bytes to the next segment, and to its trits; the key's trit, 3 if
+ * it has none; and its slot modulo 5. */
+#define SN_RIBBON_SIZES(used, stride, far, trit, past)                                 \
+    ((uint64_t)(used) | (uint64_t)(stride) << 16 | (uint64_t)(far) << 32 |             \
+     (uint64_t)(trit) << 48 | (uint64_t)(past) << 56)
+static inline unsigned sn_ribbon_used(const sn_ribbon_spot *s)
+{
+    return (uint8_t)s->sizes;
+}
+static inline unsigned sn_ribbon_stride(const sn_ribbon_spot *s)
+{
+    return (uint16_t)(s->sizes >> 16);
+}
+static inline unsigned sn_ribbon_far(const sn_ribbon_spot *s)
+{
+    return (uint16_t)(s->sizes >> 32);
+}
+static inline unsigned sn_ribbon_its_trit(const sn_ribbon_spot *s)
+{
+    return (uint8_t)(s->sizes >> 48);
+}
+
+/* E is a constant 0 where a filter has no trits: then little is left of this. */
+static inline __attribute__((always_inline)) sn_ribbon_spot
+sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
+               uint64_t wide, unsigned r, unsigned e)
 {
     uint64_t seg = pos >> 6;
     unsigned o = pos & 63;
-    return (sn_ribbon_spot){
-        .at = slots + 8 * (seg * r + (seg < wide ? seg : wide)),
+    bool rich = sn_ribbon_rich(seg, wide);
+    sn_ribbon_spot s = {
+        .at = slots + sn_ribbon_at(seg, wide, r, e),
         .lo = k->subset << o,
         .hi = k->subset >> 1 >> (63 - o),
         .print = k->print,
-        .used = r + (seg + 1 < wide),
-        .stride = r + (seg < wide),
     };
+    if (!e) {
+        s.sizes = SN_RIBBON_SIZES(r + rich, 8 * (r + (seg < wide)), 0, 3, 0);
+        return s;
+    }
+    /* Without a branch, as which keys are rich is chance. */
+    unsigned past = (unsigned)(pos % 5), used = r + (e & -(unsigned)!rich);
+    unsigned trits = (past + 64 - o) / 5 + (o + 4 - past) / 5;
+    unsigned stride = 8 * used + (trits & -(unsigned)(seg < wide));
+    unsigned far = stride + 8 * (r + (e & -(unsigned)(seg + 2 >= wide)));
+    s.sizes =
+        SN_RIBBON_SIZES(used, stride, far, k->trit | (3 & -(unsigned)!rich), past);
+    return s;
 }
 
 /* Whether level bits at META bump the key at POS. */
@@ -130,44 +215,110 @@ static inline bool sn_ribbon_bumps(const uint8_t *meta, uint64_t pos)
 }
 
 /* The spot of a key that level 1 has bumped, or has not got. */
-sn_ribbon_spot sn_ribbon_later(const uint8_t *body, const uint8_t *entry,
-                               const sn_ribbon_key *k, unsigned r);
+sn_ribbon_spot sn_ribbon_later(const sn_layer *l, const uint8_t *entry,
+                               const sn_ribbon_key *k);
+
+static inline unsigned sn_ribbon_extra(const sn_shape *s)
+{
+    return (unsigned)(s->own[SN_RIBBON_SHARE] >> 32);
+}
+
+/* What a lookup needs of a layer, in registers. E is a constant 0 where a filter has no
+ * trits. */
+typedef struct sn_ribbon_view {
+    const sn_layer *l;
+    const uint8_t *body, *table;
+    unsigned bits, r, e;
+} sn_ribbon_view;
+
+static inline __attribute__((always_inline)) sn_ribbon_view
+sn_ribbon_view_of(const sn_layer *l, unsigned e)
+{
+    const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
+    return (sn_ribbon_view){l, l->body, table, sn_ribbon_bits(&l->shape), l->shape.k, e};
+}
 
 /* The spot of the key with m = remix(h), G = remix(m) and C = remix(g). */
 static inline __attribute__((always_inline)) sn_ribbon_spot
-sn_ribbon_spot_mixed(const sn_layer *l, unsigned bits, uint64_t m, uint64_t g,
-                     uint64_t c)
+sn_ribbon_spot_mixed(sn_ribbon_view v, uint64_t m, uint64_t g, uint64_t c)
 {
-    unsigned r = l->shape.k;
-    const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
-    const uint8_t *e = table + sn_ribbon_shard(m, bits) * SN_RIBBON_ENTRY;
-    uint64_t salt = sn_le64(e + 48);
-    sn_ribbon_key k = {m << bits, g >> 31, c | 1};
+    const uint8_t *at = v.table + sn_ribbon_shard(m, v.bits) * SN_RIBBON_ENTRY;
+    uint64_t salt = sn_le64(at + 48);
+    sn_ribbon_key k = {m << v.bits, g >> 31, c | 1, v.e ? sn_ribbon_trit(g) : 0};
     if (__builtin_expect(salt != 0, 0))
-        k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), bits, salt);
-    uint64_t size = sn_le64(e + 16), segments = (uint32_t)size;
+        k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), v.bits, salt);
+    uint64_t size = sn_le64(at + 16), segments = (uint32_t)size;
     uint64_t pos = sn_mulhi(k.place, segments << 6);
     if (__builtin_expect(
-            !segments || sn_ribbon_bumps(l->body + 8 * sn_le64(e + 8), pos), 0))
-        return sn_ribbon_later(l->body, e, &k, r);
-    return sn_ribbon_look(&k, l->body + 8 * sn_le64(e), pos, size >> 32, r);
+            !segments || sn_ribbon_bumps(v.body + 8 * sn_le64(at + 8), pos), 0)) {
+        sn_ribbon_key copy = k; /* so that k itself is never in memory */
+        return sn_ribbon_later(v.l, at, &copy);
+    }
+    return sn_ribbon_look(&k, v.body + 8 * sn_le64(at), pos, size >> 32, v.r, v.e);
 }
 
 static inline __attribute__((always_inline)) sn_ribbon_spot
-sn_ribbon_spot_of(const sn_layer *l, unsigned bits, uint64_t h)
+sn_ribbon_spot_of(sn_ribbon_view v, uint64_t h)
 {
     uint64_t m = sn_remix(h), g = sn_remix(m);
-    return sn_ribbon_spot_mixed(l, bits, m, g, sn_remix(g));
+    return sn_ribbon_spot_mixed(v, m, g, sn_remix(g));
 }
 
 /* Asks for the lines of a spot. */
 static inline __attribute__((always_inline)) void
-sn_ribbon_fetch(const sn_ribbon_spot *s)
+sn_ribbon_fetch(const sn_ribbon_spot *s, unsigned e)
 {
-    const uint8_t *end = s->at + 8 * (s->stride + s->used);
+    const uint8_t *end = s->at + sn_ribbon_stride(s) + 8 * sn_ribbon_used(s);
+    if (e)
+        end += (SN_RIBBON_TRITS - 1) & -(uint64_t)(sn_ribbon_its_trit(s) < 3);
     for (const uint8_t *p = s->at; p < end; p += 64)
         SN_FETCH(p);
     SN_FETCH(end - 1);
+}
+
+/* A key's trits are the 13 bytes from HERE on of which NEAR lie in its segment and the
+ * others are the first of the next. Copies of 16 bytes from both stay in the body, as the table is behind
+ * them, even where a key has no trit. */
+typedef struct sn_ribbon_trits {
+    uint64_t subset;
+    const uint8_t *here;
+    unsigned near;
+} sn_ribbon_trits;
+
+static inline __attribute__((always_inline)) sn_ribbon_trits
+sn_ribbon_trits_of(const sn_ribbon_spot *s)
+{
+    unsigned o = (unsigned)__builtin_ctzll(s->lo), past = s->sizes >> 56;
+    unsigned left = (past + 64 - o) / 5;
+    return (sn_ribbon_trits){
+        .subset = s->lo >> o | s->hi << 1 << (63 - o),
+        .here = s->at + 8 * sn_ribbon_used(s) + (o + 4 - past) / 5,
+        .near = left < SN_RIBBON_TRITS ? left : SN_RIBBON_TRITS,
+    };
+}
+
+/* The trits of each byte: which are 1 in the low half, which are 2 in the high one. */
+extern const uint16_t sn_ribbon_planes[256];
+
+/* Whether the trits of the subset add up to the key's. */
+static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
+{
+    unsigned trit = sn_ribbon_its_trit(s);
+    if (trit == 3)
+        return true;
+    sn_ribbon_trits k = sn_ribbon_trits_of(s);
+    uint8_t bytes[32];
+    uint64_t ones = 0, twos = 0;
+    memcpy(bytes, k.here, 16);
+    memcpy(bytes + k.near, s->at + sn_ribbon_far(s), 16);
+    for (unsigned i = 0; i < SN_RIBBON_TRITS; i++) {
+        uint64_t planes = sn_ribbon_planes[bytes[i]];
+        ones |= (planes & 31) << 5 * i;
+        twos |= (planes >> 8) << 5 * i;
+    }
+    unsigned sum = (unsigned)__builtin_popcountll(ones & k.subset) +
+                   2 * (unsigned)__builtin_popcountll(twos & k.subset);
+    return sum % 3 == trit;
 }
 
 /* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they
@@ -175,30 +326,30 @@ sn_ribbon_fetch(const sn_ribbon_spot *s)
  * known, in whatever level, before its lines are asked for. A macro, because MATCH
  * must be compiled into it with the instructions of its caller. */
 #define SN_RIBBON_AHEAD 32
-#define SN_RIBBON_ASK(l, h, n, found, MATCH)                                           \
+#define SN_RIBBON_ASK(l, e, h, n, found, MATCH)                                        \
     do {                                                                               \
         sn_ribbon_spot ring_[SN_RIBBON_AHEAD];                                         \
-        unsigned bits_ = sn_ribbon_bits(&(l)->shape);                                  \
+        sn_ribbon_view view_ = sn_ribbon_view_of(l, e);                                \
         size_t first_ = (n) < SN_RIBBON_AHEAD ? (n) : SN_RIBBON_AHEAD;                 \
         for (size_t i_ = 0; i_ < first_; i_++) {                                       \
-            ring_[i_] = sn_ribbon_spot_of(l, bits_, (h)[i_]);                          \
+            ring_[i_] = sn_ribbon_spot_of(view_, (h)[i_]);                             \
             if (ring_[i_].at)                                                          \
-                sn_ribbon_fetch(ring_ + i_);                                           \
+                sn_ribbon_fetch(ring_ + i_, e);                                        \
         }                                                                              \
         for (size_t i_ = 0; i_ < (n); i_++) {                                          \
             sn_ribbon_spot *s_ = ring_ + i_ % SN_RIBBON_AHEAD;                         \
             (found)[i_] = s_->at && MATCH(s_);                                         \
             if (i_ + SN_RIBBON_AHEAD < (n)) {                                          \
-                *s_ = sn_ribbon_spot_of(l, bits_, (h)[i_ + SN_RIBBON_AHEAD]);          \
+                *s_ = sn_ribbon_spot_of(view_, (h)[i_ + SN_RIBBON_AHEAD]);             \
                 if (s_->at)                                                            \
-                    sn_ribbon_fetch(s_);                                               \
+                    sn_ribbon_fetch(s_, e);                                            \
             }                                                                          \
         }                                                                              \
     } while (0)
 
-#define SN_RIBBON_ONE(l, h, MATCH)                                                     \
+#define SN_RIBBON_ONE(l, e, h, MATCH)                                                  \
     do {                                                                               \
-        sn_ribbon_spot s_ = sn_ribbon_spot_of(l, sn_ribbon_bits(&(l)->shape), h);      \
+        sn_ribbon_spot s_ = sn_ribbon_spot_of(sn_ribbon_view_of(l, e), h);             \
         return s_.at && MATCH(&s_);                                                    \
     } while (0)
 
@@ -224,13 +375,14 @@ static inline uint64_t sn_ribbon_segments(uint64_t n, bool last)
     return last ? whole + 1 : whole ? whole : 1;
 }
 
-/* Segments whose keys have one bit more, of SEGMENTS, as even as buckets; then the
- * number of wide segments that the level needs. */
+/* Segments whose keys are rich, of SEGMENTS, whole buckets and in doubt the longer print;
+ * then the number of wide segments that the level needs. SHARE as in shape.own. */
 static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 {
+    uint64_t doubt = share >> 32 == 2 ? 0 : 0xffffffffu;
     uint64_t rich =
-        (uint64_t)(((unsigned __int128)segments * share + 0xffffffffu) >> 32);
-    rich += rich & 1;
+        (uint64_t)(((unsigned __int128)segments * (uint32_t)share + doubt) >> 32);
+    rich = doubt ? rich + (rich & 1) : rich & ~(uint64_t)1;
     rich = rich < segments ? rich : segments;
     return rich ? rich + 1 : 0;
 }
@@ -260,9 +412,29 @@ typedef struct sn_ribbon_row {
     uint64_t subset, print;
 } sn_ribbon_row;
 /* Slots from rows, last segment first: bits that make every row's XOR its print. OUT
- * has sn_ribbon_slots words, zeroed. */
+ * has the bytes of a level, zeroed. */
 typedef void sn_ribbon_fill(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
-                            unsigned r, uint64_t *out);
+                            unsigned r, unsigned e, uint8_t *out);
 sn_ribbon_fill sn_ribbon_fill_scalar;
 sn_ribbon_fill *sn_ribbon_fill_x86(void); /* NULL if not here */
+
+/* ---- trits (ribbon_trits.c) ------------------------------------------------------ */
+
+/* A row over GF(3): the slots, from its own on, whose trit counts once and twice, and
+ * the value of the sum, below 3 in a row that is in. The first counts once; all 0: no
+ * row. */
+typedef struct sn_trit_row {
+    uint64_t once, twice, sum;
+} sn_trit_row;
+
+/* Lane by lane A + B modulo 3; the sums are added and not reduced. */
+sn_trit_row sn_trit_add(sn_trit_row a, sn_trit_row b);
+
+/* Puts the key's row in, as from slot POS on; its slot, or UINT64_MAX if it depends on
+ * those in. */
+uint64_t sn_trit_put(sn_trit_row *rows, uint64_t pos, const sn_ribbon_key *k);
+
+/* Writes the trits of a level with WIDE wide segments that solve ROWS. */
+void sn_trit_fill(const sn_trit_row *rows, uint64_t wide, unsigned r, unsigned e,
+                  uint8_t *out);
 #endif

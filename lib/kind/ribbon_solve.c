@@ -7,9 +7,10 @@
  * that start before the next threshold are bumped, and those of them that were already
  * in are taken out again: they are the newest rows, and no row depends on a newer one.
  * For the same reason the keys of rich segments, which come first, never depend on
- * slots behind the wide ones. Rows that are in are then solved from the end.
+ * slots behind the wide ones. Rows that are in are then solved from the end. A rich key
+ * with a trit must fit both systems or is bumped.
  *
- * Scratch is about 40 bytes a key of one shard. */
+ * Scratch is about 40 bytes a key of one shard, 65 with trits. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
 #include <stdlib.h>
@@ -24,9 +25,10 @@ struct sn_ribbon_work {
     const seen_allocator *alloc;
     sn_ribbon_row *rows;
     item *now, *next; /* keys of this level and the next */
-    uint32_t *undo;   /* slots taken by the keys of one bucket */
-    uint64_t *words;  /* the shard */
-    uint64_t rows_cap, now_cap, next_cap, undo_cap, words_cap;
+    sn_trit_row *trits;
+    uint32_t *undo, *undo_trits; /* slots taken by the keys of one bucket */
+    uint64_t *words;             /* the shard */
+    uint64_t rows_cap, now_cap, next_cap, trits_cap, undo_cap, undo_trits_cap, words_cap;
     uint64_t words_len;
 };
 
@@ -46,7 +48,9 @@ void sn_ribbon_work_free(sn_ribbon_work *w)
     sn_body_free(a, w->rows, w->rows_cap * sizeof *w->rows);
     sn_body_free(a, w->now, w->now_cap * sizeof *w->now);
     sn_body_free(a, w->next, w->next_cap * sizeof *w->next);
+    sn_body_free(a, w->trits, w->trits_cap * sizeof *w->trits);
     sn_body_free(a, w->undo, w->undo_cap * sizeof *w->undo);
+    sn_body_free(a, w->undo_trits, w->undo_trits_cap * sizeof *w->undo_trits);
     sn_body_free(a, w->words, w->words_cap * sizeof *w->words);
     sn_free(a, w, sizeof *w);
 }
@@ -137,11 +141,31 @@ static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset,
     }
 }
 
+/* Puts a key in that starts in slot POS, or nothing of it; UNDO says which of those of
+ * its bucket it is. Keys before slot TRITS have one. */
+static bool put_key(sn_ribbon_work *w, uint64_t pos, const sn_ribbon_key *k,
+                    uint64_t trits, unsigned undo)
+{
+    uint64_t slot = put(w->rows, pos, k->subset, k->print);
+    if (slot == UINT64_MAX)
+        return false;
+    w->undo[undo] = (uint32_t)slot;
+    if (pos >= trits)
+        return true;
+    uint64_t trit = sn_trit_put(w->trits, pos, k);
+    if (trit == UINT64_MAX) {
+        w->rows[slot] = (sn_ribbon_row){0, 0};
+        return false;
+    }
+    w->undo_trits[undo] = (uint32_t)trit;
+    return true;
+}
+
 /* The N keys of w->now, by place, into a level of SEGMENTS; those that are bumped go to
  * w->next, and the codes of buckets to META, unless it is NULL: then the level is the
  * last. Returns how many were bumped; in a last level, how many did not fit. */
 static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
-                          unsigned bits, uint64_t salt, uint64_t *meta)
+                          unsigned bits, uint64_t salt, uint64_t trits, uint64_t *meta)
 {
     uint64_t bumped = 0, slots = segments << 6;
     for (uint64_t i = 0; i < n;) {
@@ -153,9 +177,8 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
         while (j-- > i) {
             uint64_t pos = sn_mulhi(w->now[j].place, slots);
             sn_ribbon_key k = sn_ribbon_key_of(w->now[j].M, bits, salt);
-            uint64_t slot = put(w->rows, pos, k.subset, k.print);
-            if (slot != UINT64_MAX) {
-                w->undo[in++] = (uint32_t)slot;
+            if (put_key(w, pos, &k, trits, in)) {
+                in++;
                 continue;
             }
             if (!meta)
@@ -163,9 +186,11 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
             while (sn_ribbon_threshold(code) <= (pos & 127))
                 code++;
             first = j + 1;
-            while (first < end && (sn_mulhi(w->now[first].place, slots) & 127) <
-                                      sn_ribbon_threshold(code)) {
+            while (first < end && (pos = sn_mulhi(w->now[first].place, slots),
+                                   (pos & 127) < sn_ribbon_threshold(code))) {
                 w->rows[w->undo[--in]] = (sn_ribbon_row){0, 0};
+                if (pos < trits)
+                    w->trits[w->undo_trits[in]] = (sn_trit_row){0, 0, 0};
                 first++;
             }
             break;
@@ -180,11 +205,11 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
 }
 
 void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
-                           unsigned r, uint64_t *out)
+                           unsigned r, unsigned e, uint8_t *out)
 {
     uint64_t state[SN_RIBBON_RMAX + 1] = {0}; /* bit i: slot i behind this one */
     for (uint64_t seg = segments + 1; seg-- > 0;) {
-        unsigned used = r + (seg < wide);
+        unsigned used = sn_ribbon_columns(seg, wide, r, e);
         for (unsigned o = 64; o-- > 0;) {
             const sn_ribbon_row *row = rows + seg * 64 + o;
             uint64_t later = row->subset >> 1;
@@ -195,7 +220,7 @@ void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_
             }
         }
         for (unsigned j = 0; j < used; j++)
-            out[seg * r + (seg < wide ? seg : wide) + j] = sn_swap64(state[j]);
+            sn_put64(out + sn_ribbon_at(seg, wide, r, e) + 8 * j, state[j]);
     }
 }
 
@@ -222,9 +247,10 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
 {
     static sn_ribbon_fill *fill; /* every thread writes the same value */
     bool last = level == SN_RIBBON_LEVELS;
+    unsigned e = (unsigned)(share >> 32);
     uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0,
              start = w->words_len;
-    uint64_t slots = (segments + 1) * 64;
+    uint64_t slots = (segments + 1) * 64, trits = e ? wide * 64 : 0;
     if (slots >> 32)
         return sn_fail(SEEN_ETOOBIG, "a shard of %llu keys is too large",
                        (unsigned long long)n);
@@ -233,11 +259,16 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
     if (level == 1 && !more_words(w, -w->words_len & 7, &at))
         return SEEN_ENOMEM;
     if (!sn_array_room(w->alloc, &w->rows, &w->rows_cap, slots, sizeof *w->rows) ||
-        !more_words(w, sn_ribbon_slots(segments, wide, r), &at))
+        !sn_array_room(w->alloc, &w->trits, &w->trits_cap, trits, sizeof *w->trits) ||
+        !sn_array_room(w->alloc, &w->undo_trits, &w->undo_trits_cap, trits ? n : 0,
+                       sizeof *w->undo_trits) ||
+        !more_words(w, sn_ribbon_slots(segments, wide, r, e), &at))
         return SEEN_ENOMEM;
     memset(w->rows, 0, slots * sizeof *w->rows);
-    uint64_t bumped =
-        eliminate(w, n, segments, bits, salt, last ? NULL : w->words + meta);
+    if (trits)
+        memset(w->trits, 0, trits * sizeof *w->trits);
+    uint64_t bumped = eliminate(w, n, segments, bits, salt, trits ? trits - 64 : 0,
+                                last ? NULL : w->words + meta);
     if (last && bumped) {
         w->words_len = start;
         return 1;
@@ -248,7 +279,10 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
         f = f ? f : sn_ribbon_fill_scalar;
         __atomic_store_n(&fill, f, __ATOMIC_RELAXED);
     }
-    f(w->rows, segments, wide, r, w->words + at);
+    uint8_t *out = (uint8_t *)(w->words + at);
+    f(w->rows, segments, wide, r, e, out);
+    if (trits)
+        sn_trit_fill(w->trits, wide, r, e, out);
     if (!last)
         for (uint64_t i = 0; i < sn_ribbon_meta(segments); i++)
             w->words[meta + i] = sn_swap64(w->words[meta + i]);

@@ -12,9 +12,9 @@
 INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
 {
     uint64_t value = 0;
-    for (; j < s->used; j++) {
+    for (; j < sn_ribbon_used(s); j++) {
         uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
-                     (sn_le64(s->at + 8 * (s->stride + j)) & s->hi);
+                     (sn_le64(s->at + sn_ribbon_stride(s) + 8 * j) & s->hi);
         value |= (uint64_t)(__builtin_popcountll(x) & 1) << j;
     }
     return value;
@@ -22,22 +22,29 @@ INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
 
 INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
 {
-    return value == (s->print & (((uint64_t)1 << s->used) - 1));
+    return value == (s->print & (((uint64_t)1 << sn_ribbon_used(s)) - 1));
 }
 
 /* ---- AVX-512 with a population count of words ----------------------------------- */
 
 #define T512                                                                           \
-    __attribute__((                                                                    \
-        target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
+    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,"        \
+                          "avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+
+/* Processors have all of what is not in every AVX-512, or none. */
+static bool have512(void)
+{
+    return __builtin_cpu_supports("avx512vpopcntdq") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+}
 
 T512 INLINE bool match512(const sn_ribbon_spot *s)
 {
     uint64_t value = 0;
     unsigned j = 0;
-    for (; j + 8 <= s->used; j += 8) {
+    for (; j + 8 <= sn_ribbon_used(s); j += 8) {
         __m512i a = _mm512_loadu_si512(s->at + 8 * j);
-        __m512i b = _mm512_loadu_si512(s->at + 8 * (s->stride + j));
+        __m512i b = _mm512_loadu_si512(s->at + sn_ribbon_stride(s) + 8 * j);
         __m512i x =
             _mm512_xor_si512(_mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
                              _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
@@ -45,10 +52,10 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
                                                   _mm512_set1_epi64(1))
                  << j;
     }
-    if (j + 4 <= s->used) {
+    if (j + 4 <= sn_ribbon_used(s)) {
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
-            (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
+            (const __m256i *)(const void *)(s->at + sn_ribbon_stride(s) + 8 * j));
         __m256i x =
             _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
                              _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
@@ -64,6 +71,69 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
 T512 INLINE bool match_few512(const sn_ribbon_spot *s)
 {
     return right(s, value_rest(s, 0));
+}
+
+/* For each trit t of 16 bytes: what brings it to the top, 270 times 3^(4-t), and the bit
+ * of a subset for it. 64 bits are one less than 13 bytes have trits. */
+#define LANES(x, last) {x, x, x, x, x, x, x, x, x, x, x, x, last, 0, 0, 0}
+#define ROUND(t, times, last) {LANES((times) & 0xffff, (times) & 0xffff), LANES(1 << t, last)}
+static const uint16_t rounds[5][2][16] = {
+    ROUND(0, 270 * 81, 1), ROUND(1, 270 * 27, 2), ROUND(2, 270 * 9, 4),
+    ROUND(3, 270 * 3, 8),  ROUND(4, 270, 0),
+};
+
+T512 INLINE __m256i lanes_at(const uint16_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+/* sn_ribbon_trit_right, one trit of all bytes after the other. */
+T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
+{
+    const __m256i three = _mm256_set1_epi16(3), zero = _mm256_setzero_si256();
+    const uint16_t(*c)[2][16] = rounds;
+    __asm__("" : "+r"(c)); /* or gcc makes the constants anew for each key */
+    sn_ribbon_trits k = sn_ribbon_trits_of(s);
+    __m128i here = _mm_loadu_si128((const __m128i *)(const void *)k.here);
+    __m128i next =
+        _mm_loadu_si128((const __m128i *)(const void *)(s->at + sn_ribbon_far(s)));
+    __m256i bytes = _mm256_cvtepu8_epi16(
+        _mm_mask_expand_epi8(here, (__mmask16)(0xffffu << k.near), next));
+    __m256i in = _mm256_cvtepu8_epi16(_mm_multishift_epi64_epi8(
+        _mm_set_epi64x(0x3c37322d28, 0x231e19140f0a0500),
+        _mm_set1_epi64x((long long)k.subset)));
+    __m256i sum = zero;
+#pragma GCC unroll 5
+    for (int t = 0; t < 5; t++)
+        sum = _mm256_mask_add_epi16(
+            sum, _mm256_test_epi16_mask(in, lanes_at(c[t][1])), sum,
+            _mm256_mulhi_epu16(_mm256_mullo_epi16(bytes, lanes_at(c[t][0])), three));
+    sum = _mm256_sad_epu8(sum, zero);
+    __m128i half =
+        _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    half = _mm_add_epi64(half, _mm_unpackhi_epi64(half, half));
+    unsigned trit = sn_ribbon_its_trit(s), over = (unsigned)_mm_cvtsi128_si32(half) + 3 - trit;
+    return (over * 0xaaaaaaab <= 0x55555555) | (trit == 3); /* a multiple of 3 */
+}
+
+/* Bits first: absent keys hardly come further. From four bits on the words of a key in the
+ * next segment end 64 bytes or more behind its first. */
+T512 INLINE bool match_trits512(const sn_ribbon_spot *s)
+{
+    unsigned used = sn_ribbon_used(s);
+    if (used < 4 || used > 8)
+        return match512(s) && trit_right512(s);
+    __m512i lanes = _mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+                                     _mm512_set1_epi64(-(long long)used));
+    __m512i a = _mm512_loadu_si512(s->at);
+    __m512i b = _mm512_permutexvar_epi64(
+        lanes, _mm512_loadu_si512(s->at + sn_ribbon_stride(s) + 8 * used - 64));
+    __m512i x =
+        _mm512_xor_si512(_mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
+                         _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
+    uint64_t value =
+        _mm512_test_epi64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64(1));
+    return right(s, value & (((uint64_t)1 << used) - 1)) && trit_right512(s);
 }
 
 T512 INLINE __m512i remix512(__m512i x)
@@ -84,8 +154,7 @@ T512 INLINE void put512(uint64_t *to, __m512i x)
 }
 
 /* Finds and fetches the spots of eight keys. */
-T512 INLINE void eight_spots512(const sn_layer *l, unsigned bits, const uint64_t *h,
-                                sn_ribbon_spot *to)
+T512 INLINE void eight_spots512(sn_ribbon_view v, const uint64_t *h, sn_ribbon_spot *to)
 {
     uint64_t m[8], g[8], c[8];
     __m512i x = remix512(_mm512_loadu_si512(h));
@@ -94,27 +163,28 @@ T512 INLINE void eight_spots512(const sn_layer *l, unsigned bits, const uint64_t
     put512(g, x);
     put512(c, remix512(x));
     for (int j = 0; j < 8; j++) {
-        to[j] = sn_ribbon_spot_mixed(l, bits, m[j], g[j], c[j]);
-        if (to[j].at)
-            sn_ribbon_fetch(to + j);
+        sn_ribbon_spot s = sn_ribbon_spot_mixed(v, m[j], g[j], c[j]);
+        if (s.at)
+            sn_ribbon_fetch(&s, v.e);
+        to[j] = s;
     }
 }
 
 /* SN_RIBBON_ASK, with the hashes of eight keys mixed at once, for the whole eights of
  * N; returns how many keys that are. A macro for the same reason. */
-#define ASK512(l, h, n, found, MATCH)                                                  \
+#define ASK512(l, e, h, n, found, MATCH)                                               \
     ({                                                                                 \
         sn_ribbon_spot eights_[SN_RIBBON_AHEAD];                                       \
-        unsigned shard_bits_ = sn_ribbon_bits(&(l)->shape);                            \
+        sn_ribbon_view seen_ = sn_ribbon_view_of(l, e);                                \
         size_t whole_ = (n) & ~(size_t)7, ask_ = 0;                                    \
         for (; ask_ < whole_ && ask_ < SN_RIBBON_AHEAD; ask_ += 8)                     \
-            eight_spots512(l, shard_bits_, (h) + ask_, eights_ + ask_);                \
+            eight_spots512(seen_, (h) + ask_, eights_ + ask_);                         \
         for (ask_ = 0; ask_ < whole_; ask_ += 8) {                                     \
             sn_ribbon_spot *s_ = eights_ + ask_ % SN_RIBBON_AHEAD;                     \
             for (int j_ = 0; j_ < 8; j_++)                                             \
                 (found)[ask_ + j_] = s_[j_].at && MATCH(s_ + j_);                      \
             if (ask_ + SN_RIBBON_AHEAD < whole_)                                       \
-                eight_spots512(l, shard_bits_, (h) + ask_ + SN_RIBBON_AHEAD, s_);      \
+                eight_spots512(seen_, (h) + ask_ + SN_RIBBON_AHEAD, s_);               \
         }                                                                              \
         whole_;                                                                        \
     })
@@ -132,27 +202,36 @@ T512 INLINE bool match_two512(const sn_ribbon_spot *s)
 
 T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    size_t done = l->shape.k == 2 && !l->shape.own[SN_RIBBON_SHARE]
-                      ? ASK512(l, h, n, found, match_two512)
-                  : l->shape.k < 4 ? ASK512(l, h, n, found, match_few512)
-                                   : ASK512(l, h, n, found, match512);
-    SN_RIBBON_ASK(l, h + done, n - done, found + done, match512);
+    unsigned e = sn_ribbon_extra(&l->shape);
+    size_t done = e                ? ASK512(l, e, h, n, found, match_trits512)
+                  : l->shape.k == 2 && !l->shape.own[SN_RIBBON_SHARE]
+                      ? ASK512(l, 0, h, n, found, match_two512)
+                  : l->shape.k < 4 ? ASK512(l, 0, h, n, found, match_few512)
+                                   : ASK512(l, 0, h, n, found, match512);
+    if (e)
+        SN_RIBBON_ASK(l, e, h + done, n - done, found + done, match_trits512);
+    else
+        SN_RIBBON_ASK(l, 0, h + done, n - done, found + done, match512);
 }
 
 T512 static bool one512(const sn_layer *l, uint64_t h)
 {
-    SN_RIBBON_ONE(l, h, match512);
+    unsigned e = sn_ribbon_extra(&l->shape);
+    if (e)
+        SN_RIBBON_ONE(l, e, h, match_trits512);
+    SN_RIBBON_ONE(l, 0, h, match512);
 }
 
 /* Up to eight bits a slot in one register of windows. */
 T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
-                         unsigned r, uint64_t *out)
+                         unsigned r, unsigned e, uint8_t *out)
 {
     const __m512i one = _mm512_set1_epi64(1);
-    for (unsigned j = 0; j < r + (wide > 0); j += 8) {
+    for (unsigned j = 0; j < r + (e ? e : wide > 0); j += 8) {
         __m512i state = _mm512_setzero_si512();
         for (uint64_t seg = segments + 1; seg-- > 0;) {
-            unsigned used = r + (seg < wide), left = used > j ? used - j : 0;
+            unsigned used = sn_ribbon_columns(seg, wide, r, e);
+            unsigned left = used > j ? used - j : 0;
             __mmask8 some = (__mmask8)(left >= 8 ? 0xff : (1u << left) - 1);
             if (!some)
                 continue;
@@ -165,7 +244,7 @@ T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t 
                 state = _mm512_add_epi64(state, state);
                 state = _mm512_mask_or_epi64(state, bit, state, one);
             }
-            uint64_t *to = out + seg * r + (seg < wide ? seg : wide) + j;
+            uint8_t *to = out + sn_ribbon_at(seg, wide, r, e) + 8 * j;
             _mm512_mask_storeu_epi64(to, some, state);
         }
     }
@@ -180,10 +259,10 @@ T256 INLINE bool match256(const sn_ribbon_spot *s)
 {
     uint64_t value = 0;
     unsigned j = 0;
-    for (; j + 4 <= s->used; j += 4) {
+    for (; j + 4 <= sn_ribbon_used(s); j += 4) {
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
-            (const __m256i *)(const void *)(s->at + 8 * (s->stride + j)));
+            (const __m256i *)(const void *)(s->at + sn_ribbon_stride(s) + 8 * j));
         __m256i x =
             _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
                              _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
@@ -198,14 +277,26 @@ T256 INLINE bool match256(const sn_ribbon_spot *s)
     return right(s, value | value_rest(s, j));
 }
 
+T256 INLINE bool match_trits256(const sn_ribbon_spot *s)
+{
+    return match256(s) && sn_ribbon_trit_right(s);
+}
+
 T256 static void has256(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    SN_RIBBON_ASK(l, h, n, found, match256);
+    unsigned e = sn_ribbon_extra(&l->shape);
+    if (e)
+        SN_RIBBON_ASK(l, e, h, n, found, match_trits256);
+    else
+        SN_RIBBON_ASK(l, 0, h, n, found, match256);
 }
 
 T256 static bool one256(const sn_layer *l, uint64_t h)
 {
-    SN_RIBBON_ONE(l, h, match256);
+    unsigned e = sn_ribbon_extra(&l->shape);
+    if (e)
+        SN_RIBBON_ONE(l, e, h, match_trits256);
+    SN_RIBBON_ONE(l, 0, h, match256);
 }
 
 const sn_twin *sn_ribbon_x86(enum sn_simd simd)
@@ -214,14 +305,14 @@ const sn_twin *sn_ribbon_x86(enum sn_simd simd)
         .touch = sn_ribbon_touch, .has = has512, .has_one = one512};
     static const sn_twin twin256 = {
         .touch = sn_ribbon_touch, .has = has256, .has_one = one256};
-    if (simd == SN_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
+    if (simd == SN_AVX512 && have512())
         return &twin512;
     return simd >= SN_AVX2 ? &twin256 : NULL;
 }
 
 sn_ribbon_fill *sn_ribbon_fill_x86(void)
 {
-    return __builtin_cpu_supports("avx512vpopcntdq") ? fill512 : NULL;
+    return have512() ? fill512 : NULL;
 }
 #else
 const sn_twin *sn_ribbon_x86(enum sn_simd simd)

@@ -65,7 +65,8 @@ static uint64_t absent[ABSENT];
 static void any_set(void)
 {
     static const size_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 2000, 100000};
-    static const double errors[] = {0.9, 0.5, 0.3, 0.25, 0.1, 0.01, 0.003, 1e-4, 1e-9};
+    static const double errors[] = {0.9,   0.5,  0.4,   0.3,  0.25, 0.1, 0.05,
+                                    0.035, 0.01, 0.003, 3e-4, 1e-4, 1e-9};
     static uint64_t h[100000];
     for (size_t i = 0; i < 100000; i++)
         h[i] = key(i);
@@ -149,6 +150,72 @@ static void hostile_hashes(void)
     }
 }
 
+/* Trit i of a row of 64, of random rows A and B. */
+static unsigned trit(sn_trit_row a, unsigned i)
+{
+    return (unsigned)((a.once >> i & 1) + 2 * (a.twice >> i & 1));
+}
+
+static void trits(void)
+{
+    bool sums = true, packed = true;
+    unsigned seen = 0;
+    uint64_t x = 5;
+    for (int round = 0; round < 100; round++) {
+        sn_trit_row a = {x = sn_remix(x), 0, 1}, b = {x = sn_remix(x), 0, 2};
+        a.twice = (x = sn_remix(x)) & ~a.once;
+        b.twice = (x = sn_remix(x)) & ~b.once;
+        sn_trit_row c = sn_trit_add(a, b);
+        for (unsigned i = 0; i < 64; i++) {
+            sums &= !(c.once & c.twice) && trit(c, i) == (trit(a, i) + trit(b, i)) % 3;
+            seen |= 1u << (3 * trit(a, i) + trit(b, i));
+        }
+    }
+    ok(sums && seen == 0x1ff, "all nine sums of two trits are right in 64 lanes at once");
+    for (unsigned v = 0; v < 243; v++)
+        for (unsigned t = 0, left = v; t < 5; t++, left /= 3) {
+            unsigned one = sn_ribbon_planes[v] >> t & 1;
+            unsigned two = sn_ribbon_planes[v] >> (8 + t) & 1;
+            packed &= one + 2 * two == left % 3 && sn_ribbon_planes[v] >> 13 == 0;
+        }
+    ok(packed, "a byte below 243 is its five trits");
+}
+
+/* Every byte of a level belongs to one segment, and to the keys that read it. */
+static void layout(void)
+{
+    bool tiled = true, inside = true;
+    for (unsigned r = 0; r < 11; r++)
+        for (unsigned e = 0; e < 3; e++)
+            for (uint64_t wide = 0; wide < 14; wide += 1 + !wide) {
+                for (uint64_t g = 0; g < 13; g++) {
+                    uint64_t at = sn_ribbon_at(g, wide, r, e), bytes = 0;
+                    if (e && g < wide)
+                        bytes = sn_ribbon_trits_at(g + 1) - sn_ribbon_trits_at(g);
+                    bytes += 8 * sn_ribbon_columns(g, wide, r, e);
+                    tiled &= at + bytes == sn_ribbon_at(g + 1, wide, r, e);
+                }
+                for (uint64_t pos = 0; pos < 64 * 12; pos++) {
+                    sn_ribbon_key k = {0, 0, 1, 2};
+                    uint64_t g = pos / 64, end = sn_ribbon_at(g + 2, wide, r, e);
+                    uint8_t *level = 0;
+                    sn_ribbon_spot s = sn_ribbon_look(&k, level, pos, wide, r, e);
+                    const uint8_t *next = s.at + sn_ribbon_stride(&s);
+                    inside &= next == level + sn_ribbon_at(g + 1, wide, r, e);
+                    inside &= next + 8 * sn_ribbon_used(&s) <= level + end;
+                    inside &= (sn_ribbon_its_trit(&s) < 3) == (e && g + 1 < wide);
+                    if (sn_ribbon_its_trit(&s) == 3)
+                        continue;
+                    sn_ribbon_trits t = sn_ribbon_trits_of(&s);
+                    const uint8_t *far = s.at + sn_ribbon_far(&s);
+                    inside &= t.here + t.near <= next && t.near <= SN_RIBBON_TRITS;
+                    inside &= far + SN_RIBBON_TRITS - t.near <= level + end;
+                }
+            }
+    ok(tiled, "segments of words and trits follow each other without a gap");
+    ok(inside, "a key reads its segment and the next, and nothing else");
+}
+
 static void size_and_speed(void)
 {
     enum { N = 1000000 };
@@ -170,7 +237,31 @@ static void size_and_speed(void)
            planned, is);
         seen_free(f);
     }
+    static const double errors[] = {0.04, 0.02, 0.01, 0.006, 0.003, 0.00045};
+    for (size_t e = 0; e < sizeof errors / sizeof *errors; e++) {
+        seen_filter *f = build(h, N, errors[e], 0);
+        double got = (double)count(f, absent, ABSENT) / ABSENT;
+        double ratio = 8.0 * (double)seen_bytes(f) / N / -log2(errors[e]);
+        ok(near(got, errors[e], ABSENT) && count(f, h, N) == N && ratio <= 1.01 &&
+               sn_ribbon_extra(&f->layer->shape),
+           "error %g: a million keys take %.4f of the least; error %.5f", errors[e],
+           ratio, got);
+        seen_free(f);
+    }
     free(h);
+    /* As planned, for every error; the fewer bits, the more the thresholds weigh. */
+    double worst = 0, worst_few = 0;
+    for (double bits = 1.73; bits < 29.9; bits += 0.01) {
+        sn_shape s = {.kind = SEEN_RIBBON};
+        sn_ribbon.shape_for(&s, 4e6, exp2(-bits));
+        double ratio = (double)sn_ribbon.body_len(&s) * 8 / 4e6 / bits;
+        double *of = bits > 5.47 ? &worst : &worst_few;
+        *of = ratio > *of ? ratio : *of;
+        if (sn_ribbon.error_at(&s, 1) > exp2(-bits) * 1.0000001)
+            worst = 9;
+    }
+    ok(worst < 1.01, "errors from 2.2%% to 1e-9: at most %.4f of the least", worst);
+    ok(worst_few < 1.027, "errors up to 30%%: at most %.4f", worst_few);
 }
 
 static void budgets(void)
@@ -268,6 +359,10 @@ static void hostile_bodies(void)
        (int)refused);
     sn_shape s = {.kind = SEEN_RIBBON, .k = 33, .units = 1, .own = {64}};
     ok(sn_ribbon.body_len(&s) == 0, "33 bits are refused");
+    s = (sn_shape){.k = 5, .units = 1, .own = {64, (uint64_t)3 << 32}};
+    ok(sn_ribbon.body_len(&s) == 0, "and 3 bits instead of a trit");
+    s = (sn_shape){.k = 31, .units = 1, .own = {64, (uint64_t)2 << 32}};
+    ok(sn_ribbon.body_len(&s) == 0, "and 33 bits of keys without one");
     s = (sn_shape){.k = 8, .units = 3, .own = {64}};
     ok(sn_ribbon.body_len(&s) == 0, "three shards are refused");
     s = (sn_shape){.k = 8, .units = 16, .own = {64}};
@@ -282,6 +377,8 @@ int main(void)
 {
     for (uint64_t i = 0; i < ABSENT; i++)
         absent[i] = key(((uint64_t)1 << 60) + i);
+    trits();
+    layout();
     any_set();
     duplicates();
     hostile_hashes();

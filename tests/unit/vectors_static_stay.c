@@ -36,10 +36,47 @@ static uint64_t word(uint64_t i)
 
 /* ---- ribbon ------------------------------------------------------------------- */
 
+/* The byte of a level at which segment SEG begins, if there are trits. */
+static uint64_t segment_at(uint64_t seg, uint64_t W, uint64_t e)
+{
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < seg; i++) {
+        at += 8 * (k + (i + 1 < W ? 0 : e));
+        at += i < W ? 64 * (i + 1) / 5 - 64 * i / 5 : 0;
+    }
+    return at;
+}
+
+static bool trits_have(uint64_t slots, uint64_t s, uint64_t W, uint64_t e, uint64_t g,
+                       uint64_t subset)
+{
+    uint64_t seg = s / 64, o = s % 64;
+    uint64_t here = 8 * slots + segment_at(seg, W, e);
+    uint64_t next = 8 * slots + segment_at(seg + 1, W, e);
+    bool rich = seg + 1 < W;
+    unsigned total = 0;
+    for (unsigned j = 0; j < k + (rich ? 0 : e); j++) {
+        uint64_t x = le(body + here + 8 * j, 8) & subset << o;
+        x ^= le(body + next + 8 * j, 8) & (o ? subset >> (64 - o) : 0);
+        if ((uint64_t)__builtin_parityll(x) != (g >> (31 + j) & 1))
+            return false;
+    }
+    for (unsigned i = 0; rich && i < 64; i++) {
+        static const unsigned power[5] = {1, 3, 9, 27, 81};
+        uint64_t slot = s / 5 * 5 + i, byte = slot / 5, in = (5 * byte + 4) / 64;
+        uint64_t words = k + (in + 1 < W ? 0 : e);
+        uint64_t at =
+            8 * slots + segment_at(in, W, e) + 8 * words + byte - 64 * in / 5;
+        total += (subset >> i & 1) ? body[at] / power[slot % 5] % 3 : 0;
+    }
+    return !rich || total % 3 == (g & 0x7fffffff) * 3 >> 31;
+}
+
 static bool ribbon_has(uint64_t h)
 {
     static const unsigned thresholds[4] = {0, 16, 40, 128};
     unsigned b = (unsigned)__builtin_ctzll(units), r = (unsigned)k;
+    uint64_t extra = own[1] >> 32;
     uint64_t m = remix(h), shard = b ? m >> (64 - b) : 0;
     uint64_t e = own[0] - 8 * units + 8 * shard, salt = word(e + 6);
     uint64_t M = salt ? remix(remix(m ^ salt)) : m, g = remix(M);
@@ -57,6 +94,8 @@ static bool ribbon_has(uint64_t h)
         if (level == 4 ||
             s % 128 >=
                 thresholds[word(meta + bucket / 32) >> (2 * (bucket % 32)) & 3]) {
+            if (extra)
+                return trits_have(slots, s, W, extra, g, subset);
             uint64_t here = slots + seg * r + (seg < W ? seg : W);
             uint64_t next = slots + (seg + 1) * r + (seg + 1 < W ? seg + 1 : W);
             for (unsigned j = 0; j < r + (seg + 1 < W); j++) {
@@ -67,7 +106,7 @@ static bool ribbon_has(uint64_t h)
             }
             return true;
         }
-        slots += (S + 1) * r + W;
+        slots += extra ? (segment_at(S + 1, W, extra) + 7) / 8 : (S + 1) * r + W;
     }
     return false;
 }
@@ -188,7 +227,9 @@ static void cuckoo(const char *name, uint32_t bits, uint64_t n, uint64_t expecte
 int main(void)
 {
     ribbon("ribbon of 100 keys, 8 bits", 100, 1.0 / 256, 0x39a297c1392069b2u);
-    ribbon("ribbon of 30000 keys, 1%", 30000, 0.01, 0x9f7de2586b966db7u);
+    ribbon("ribbon of 30000 keys, 1e-4", 30000, 1e-4, 0x98dc6c1bac3558afu);
+    ribbon("ribbon of 9000 keys, 1%", 9000, 0.01, 0);
+    ribbon("ribbon of 3000 keys, 35%", 3000, 0.35, 0);
     ribbon("ribbon of 1.5 million keys, 2 bits", 1500000, 0.25, 0x317b4f4babaa2003u);
     cuckoo("cuckoo8", 8, 3000, 0x89c8d6454e737313u);
     cuckoo("cuckoo12", 12, 3000, 0xd7f0c7e3f7bc5b29u);
