@@ -114,7 +114,7 @@ typedef enum seen_kind {
     SEEN_SPLIT = 3,   /* Parquet's split blocks: 32 bytes, eight bits a key */
     SEEN_SET = 4,     /* 64-bit fingerprints: exact in practice, removes */
     SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
-    SEEN_RIBBON = 6,  /* static, 1-2% above the theoretical minimum */
+    SEEN_RIBBON = 6,  /* static, some 1% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
     SEEN_QUOTIENT = 8, /* prefixes of hashes in order: grows in place, without layers;
                           removes if made with SEEN_REMOVES; merges with any size */

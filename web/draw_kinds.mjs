@@ -62,9 +62,9 @@ const DRAWERS = {
     const cell = (WIDE - 4 * PAD) / 64;
     let out = "", top = y;
     for (const s of ribbonSegments(layer)) {
-      const h = s.rows * cell + 2 * PAD;
-      out += frameOf(PAD, top, WIDE - 2 * PAD, h, touches(hits, s.at, s.rows * 64)) +
-        squares(layer.body, s.at, s.rows * 64, 64, cell, 2 * PAD, top + PAD, hits, rays);
+      const h = Math.ceil(s.bits / 64) * cell + 2 * PAD;
+      out += frameOf(PAD, top, WIDE - 2 * PAD, h, touches(hits, s.at, s.bits)) +
+        squares(layer.body, s.at, s.bits, 64, cell, 2 * PAD, top + PAD, hits, rays);
       top += h + 5;
     }
     return [out, top - y];

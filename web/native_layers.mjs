@@ -66,9 +66,11 @@ export function cuckooBuckets(layer) {
 
 // ---- ribbon --------------------------------------------------------------------------
 
-// Segments of 64 slots: [{level, at, rows}], at in bits; row j is one 64-bit word.
+// Segments of 64 slots: [{level, at, bits}], at in bits: words of 64 bits, one of each slot, and perhaps
+// bytes of five trits behind them (docs/format.md).
 export function ribbonSegments(layer) {
   const { body, units, k } = layer, words = layer.own[0], out = [];
+  const extra = Math.floor(Number(layer.own[1]) / 2 ** 32), fifth = (g) => Math.floor(64 * g / 5);
   const word = (i) => wideBits(body, i * 64, 64);
   const meta = words - 8 * units;
   for (let shard = 0; shard < units; shard++) {
@@ -78,12 +80,15 @@ export function ribbonSegments(layer) {
       const sw = word(m + 1 + level), s = Number(sw & 0xffffffffn), w = Number(sw >> 32n);
       if (!s) continue;
       if (level > 1 && level < 4) at += Math.ceil(Math.ceil(s / 2) / 32);
+      let bit = at * 64;
       for (let g = 0; g <= s; g++) {
-        const rows = k + (g < w ? 1 : 0);
-        out.push({ shard, level, at: at * 64, rows });
-        at += rows;
+        const rows = k + (extra ? (g + 1 < w ? 0 : extra) : (g < w ? 1 : 0));
+        const bits = rows * 64 + (extra && g < w ? fifth(g + 1) - fifth(g) : 0) * 8;
+        out.push({ shard, level, at: bit, bits });
+        bit += bits;
       }
+      at = Math.ceil(bit / 64);
     }
   }
-  return out.filter((s) => s.at >= 0 && s.at + s.rows * 64 <= body.length * 8);
+  return out.filter((s) => s.at >= 0 && s.at + s.bits <= body.length * 8);
 }

@@ -157,10 +157,10 @@ typedef struct sn_ribbon_spot {
 } sn_ribbon_spot;
 
 /* Bits of fingerprint; bytes to the next segment, and to its trits; the key's trit, 3 if
- * it has none; and its slot modulo 5. */
-#define SN_RIBBON_SIZES(used, stride, far, trit, past)                                 \
+ * it has none; and how many of its trit bytes end this segment. */
+#define SN_RIBBON_SIZES(used, stride, far, trit, near)                                 \
     ((uint64_t)(used) | (uint64_t)(stride) << 16 | (uint64_t)(far) << 32 |             \
-     (uint64_t)(trit) << 48 | (uint64_t)(past) << 56)
+     (uint64_t)(trit) << 48 | (uint64_t)(near) << 56)
 static inline unsigned sn_ribbon_used(const sn_ribbon_spot *s)
 {
     return (uint8_t)s->sizes;
@@ -176,6 +176,10 @@ static inline unsigned sn_ribbon_far(const sn_ribbon_spot *s)
 static inline unsigned sn_ribbon_its_trit(const sn_ribbon_spot *s)
 {
     return (uint8_t)(s->sizes >> 48);
+}
+static inline unsigned sn_ribbon_near(const sn_ribbon_spot *s)
+{
+    return (unsigned)(s->sizes >> 56);
 }
 
 /* E is a constant 0 where a filter has no trits: then little is left of this. */
@@ -197,12 +201,11 @@ sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
         return s;
     }
     /* Without a branch, as which keys are rich is chance. */
-    unsigned past = (unsigned)(pos % 5), used = r + (e & -(unsigned)!rich);
-    unsigned trits = (past + 64 - o) / 5 + (o + 4 - past) / 5;
+    unsigned past = (unsigned)(pos % 5), poor = -(unsigned)!rich, used = r + (e & poor);
+    unsigned near = (past + 64 - o) / 5, trits = near + (o + 4 - past) / 5;
     unsigned stride = 8 * used + (trits & -(unsigned)(seg < wide));
     unsigned far = stride + 8 * (r + (e & -(unsigned)(seg + 2 >= wide)));
-    s.sizes =
-        SN_RIBBON_SIZES(used, stride, far, k->trit | (3 & -(unsigned)!rich), past);
+    s.sizes = SN_RIBBON_SIZES(used, stride, far, k->trit | (3 & poor), near & ~poor);
     return s;
 }
 
@@ -264,37 +267,33 @@ sn_ribbon_spot_of(sn_ribbon_view v, uint64_t h)
     return sn_ribbon_spot_mixed(v, m, g, sn_remix(g));
 }
 
+/* A key's trits are 13 bytes: NEAR from here on and then those from far_trits + NEAR on.
+ * 16 from either are in the body, as the table is behind them, even where a key has none. */
+static inline const uint8_t *sn_ribbon_near_trits(const sn_ribbon_spot *s)
+{
+    return s->at + sn_ribbon_stride(s) - sn_ribbon_near(s);
+}
+static inline const uint8_t *sn_ribbon_far_trits(const sn_ribbon_spot *s)
+{
+    return s->at + sn_ribbon_far(s) - sn_ribbon_near(s);
+}
+
+static inline uint64_t sn_ribbon_subset(const sn_ribbon_spot *s)
+{
+    unsigned o = (unsigned)__builtin_ctzll(s->lo);
+    return s->lo >> o | s->hi << 1 << (63 - o);
+}
+
 /* Asks for the lines of a spot. */
 static inline __attribute__((always_inline)) void
 sn_ribbon_fetch(const sn_ribbon_spot *s, unsigned e)
 {
     const uint8_t *end = s->at + sn_ribbon_stride(s) + 8 * sn_ribbon_used(s);
     if (e)
-        end += (SN_RIBBON_TRITS - 1) & -(uint64_t)(sn_ribbon_its_trit(s) < 3);
+        end += (SN_RIBBON_TRITS + 1) & -(uint64_t)(sn_ribbon_its_trit(s) < 3);
     for (const uint8_t *p = s->at; p < end; p += 64)
         SN_FETCH(p);
     SN_FETCH(end - 1);
-}
-
-/* A key's trits are the 13 bytes from HERE on of which NEAR lie in its segment and the
- * others are the first of the next. Copies of 16 bytes from both stay in the body, as the table is behind
- * them, even where a key has no trit. */
-typedef struct sn_ribbon_trits {
-    uint64_t subset;
-    const uint8_t *here;
-    unsigned near;
-} sn_ribbon_trits;
-
-static inline __attribute__((always_inline)) sn_ribbon_trits
-sn_ribbon_trits_of(const sn_ribbon_spot *s)
-{
-    unsigned o = (unsigned)__builtin_ctzll(s->lo), past = s->sizes >> 56;
-    unsigned left = (past + 64 - o) / 5;
-    return (sn_ribbon_trits){
-        .subset = s->lo >> o | s->hi << 1 << (63 - o),
-        .here = s->at + 8 * sn_ribbon_used(s) + (o + 4 - past) / 5,
-        .near = left < SN_RIBBON_TRITS ? left : SN_RIBBON_TRITS,
-    };
 }
 
 /* The trits of each byte: which are 1 in the low half, which are 2 in the high one. */
@@ -306,18 +305,15 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
     unsigned trit = sn_ribbon_its_trit(s);
     if (trit == 3)
         return true;
-    sn_ribbon_trits k = sn_ribbon_trits_of(s);
-    uint8_t bytes[32];
-    uint64_t ones = 0, twos = 0;
-    memcpy(bytes, k.here, 16);
-    memcpy(bytes + k.near, s->at + sn_ribbon_far(s), 16);
+    const uint8_t *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
+    uint64_t ones = 0, twos = 0, subset = sn_ribbon_subset(s);
     for (unsigned i = 0; i < SN_RIBBON_TRITS; i++) {
-        uint64_t planes = sn_ribbon_planes[bytes[i]];
+        uint64_t planes = sn_ribbon_planes[i < sn_ribbon_near(s) ? near[i] : far[i]];
         ones |= (planes & 31) << 5 * i;
         twos |= (planes >> 8) << 5 * i;
     }
-    unsigned sum = (unsigned)__builtin_popcountll(ones & k.subset) +
-                   2 * (unsigned)__builtin_popcountll(twos & k.subset);
+    unsigned sum = (unsigned)__builtin_popcountll(ones & subset) +
+                   2 * (unsigned)__builtin_popcountll(twos & subset);
     return sum % 3 == trit;
 }
 

@@ -29,13 +29,13 @@ INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
 
 #define T512                                                                           \
     __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,"        \
-                          "avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+                          "avx512vbmi,bmi2,popcnt")))
 
-/* Processors have all of what is not in every AVX-512, or none. */
+/* Processors have both of what is not in every AVX-512, or neither. */
 static bool have512(void)
 {
     return __builtin_cpu_supports("avx512vpopcntdq") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+           __builtin_cpu_supports("avx512vbmi");
 }
 
 T512 INLINE bool match512(const sn_ribbon_spot *s)
@@ -93,15 +93,13 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     const __m256i three = _mm256_set1_epi16(3), zero = _mm256_setzero_si256();
     const uint16_t(*c)[2][16] = rounds;
     __asm__("" : "+r"(c)); /* or gcc makes the constants anew for each key */
-    sn_ribbon_trits k = sn_ribbon_trits_of(s);
-    __m128i here = _mm_loadu_si128((const __m128i *)(const void *)k.here);
-    __m128i next =
-        _mm_loadu_si128((const __m128i *)(const void *)(s->at + sn_ribbon_far(s)));
-    __m256i bytes = _mm256_cvtepu8_epi16(
-        _mm_mask_expand_epi8(here, (__mmask16)(0xffffu << k.near), next));
+    const void *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
+    __m256i bytes = _mm256_cvtepu8_epi16(_mm_mask_mov_epi8(
+        _mm_loadu_si128(near), (__mmask16)(0xffffu << sn_ribbon_near(s)),
+        _mm_loadu_si128(far)));
     __m256i in = _mm256_cvtepu8_epi16(_mm_multishift_epi64_epi8(
         _mm_set_epi64x(0x3c37322d28, 0x231e19140f0a0500),
-        _mm_set1_epi64x((long long)k.subset)));
+        _mm_set1_epi64x((long long)sn_ribbon_subset(s))));
     __m256i sum = zero;
 #pragma GCC unroll 5
     for (int t = 0; t < 5; t++)
@@ -172,19 +170,19 @@ T512 INLINE void eight_spots512(sn_ribbon_view v, const uint64_t *h, sn_ribbon_s
 
 /* SN_RIBBON_ASK, with the hashes of eight keys mixed at once, for the whole eights of
  * N; returns how many keys that are. A macro for the same reason. */
-#define ASK512(l, e, h, n, found, MATCH)                                               \
+#define ASK512(l, e, AHEAD, h, n, found, MATCH)                                        \
     ({                                                                                 \
-        sn_ribbon_spot eights_[SN_RIBBON_AHEAD];                                       \
+        sn_ribbon_spot eights_[AHEAD];                                                 \
         sn_ribbon_view seen_ = sn_ribbon_view_of(l, e);                                \
         size_t whole_ = (n) & ~(size_t)7, ask_ = 0;                                    \
-        for (; ask_ < whole_ && ask_ < SN_RIBBON_AHEAD; ask_ += 8)                     \
+        for (; ask_ < whole_ && ask_ < AHEAD; ask_ += 8)                               \
             eight_spots512(seen_, (h) + ask_, eights_ + ask_);                         \
         for (ask_ = 0; ask_ < whole_; ask_ += 8) {                                     \
-            sn_ribbon_spot *s_ = eights_ + ask_ % SN_RIBBON_AHEAD;                     \
+            sn_ribbon_spot *s_ = eights_ + ask_ % AHEAD;                               \
             for (int j_ = 0; j_ < 8; j_++)                                             \
                 (found)[ask_ + j_] = s_[j_].at && MATCH(s_ + j_);                      \
-            if (ask_ + SN_RIBBON_AHEAD < whole_)                                       \
-                eight_spots512(seen_, (h) + ask_ + SN_RIBBON_AHEAD, s_);               \
+            if (ask_ + AHEAD < whole_)                                                 \
+                eight_spots512(seen_, (h) + ask_ + AHEAD, s_);                         \
         }                                                                              \
         whole_;                                                                        \
     })
@@ -203,11 +201,11 @@ T512 INLINE bool match_two512(const sn_ribbon_spot *s)
 T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     unsigned e = sn_ribbon_extra(&l->shape);
-    size_t done = e                ? ASK512(l, e, h, n, found, match_trits512)
+    size_t done = e                ? ASK512(l, e, 16, h, n, found, match_trits512)
                   : l->shape.k == 2 && !l->shape.own[SN_RIBBON_SHARE]
-                      ? ASK512(l, 0, h, n, found, match_two512)
-                  : l->shape.k < 4 ? ASK512(l, 0, h, n, found, match_few512)
-                                   : ASK512(l, 0, h, n, found, match512);
+                      ? ASK512(l, 0, 32, h, n, found, match_two512)
+                  : l->shape.k < 4 ? ASK512(l, 0, 32, h, n, found, match_few512)
+                                   : ASK512(l, 0, 32, h, n, found, match512);
     if (e)
         SN_RIBBON_ASK(l, e, h + done, n - done, found + done, match_trits512);
     else

@@ -228,8 +228,8 @@ int main(void)
 {
     ribbon("ribbon of 100 keys, 8 bits", 100, 1.0 / 256, 0x39a297c1392069b2u);
     ribbon("ribbon of 30000 keys, 1e-4", 30000, 1e-4, 0x98dc6c1bac3558afu);
-    ribbon("ribbon of 9000 keys, 1%", 9000, 0.01, 0);
-    ribbon("ribbon of 3000 keys, 35%", 3000, 0.35, 0);
+    ribbon("ribbon of 9000 keys, 1%", 9000, 0.01, 0x09a81fa487284edbu);
+    ribbon("ribbon of 3000 keys, 35%", 3000, 0.35, 0x0d31d5fdfd6dc87bu);
     ribbon("ribbon of 1.5 million keys, 2 bits", 1500000, 0.25, 0x317b4f4babaa2003u);
     cuckoo("cuckoo8", 8, 3000, 0x89c8d6454e737313u);
     cuckoo("cuckoo12", 12, 3000, 0xd7f0c7e3f7bc5b29u);
