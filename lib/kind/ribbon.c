@@ -76,35 +76,25 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
 #define MIX_FITS(least) (1.0087 * (least) - 0.017)
 #define TRIT_BITS 1.6 /* stored */
 
-/* The share of keys with error A that makes P, the others having B; below 0 or above 1
- * if nothing does. */
-static double share_of(double a, double b, double p)
-{
-    return (p - b) / (a - b);
-}
-
-/* How many bits, and for which share of the keys what else: the smallest for an error P. */
+/* How many bits, and for which share of the keys what else: bits alone if they fit, or
+ * the smallest for an error P. */
 static uint64_t fraction(double p, unsigned *r)
 {
-    double least = -log2(p), scale = 4294967296.0;
+    double least = -log2(p), best = 99;
     unsigned whole = (unsigned)(least + 1e-9);
-    double share = 2 * (1 - ldexp(p, (int)whole)), best = whole + share;
-    *r = whole;
-    share = share < 0 ? 0 : ceil(share * scale);
-    uint64_t found = share < scale - 1 ? (uint64_t)share : 4294967295u;
-    if (best <= MIX_FITS(least))
-        return found;
-    for (unsigned e = 1; e <= 2 && whole > 0; e++) {
-        /* between r + 1 bits, or r + 2, and r with a trit */
-        unsigned low = whole - 1;
-        double trit = share_of(ldexp(1. / 3, -(int)low), ldexp(1, -(int)(low + e)), p);
-        double bits = low + trit * TRIT_BITS + (1 - trit) * e;
-        if (trit <= 0 || trit > 1 || bits >= best)
+    uint64_t found = 0;
+    for (unsigned e = 0; e <= 2; e++) {
+        unsigned low = whole - (e > 0);
+        double rich = e ? 1. / 3 : 0.5, poor = 1. / (1 << e);
+        double share = (ldexp(p, (int)low) - poor) / (rich - poor);
+        double bits = low + share * (e ? TRIT_BITS : 1) + (1 - share) * e;
+        share = e == 2 ? floor(share * 4294967296.0) : ceil(share * 4294967296.0);
+        if (bits >= best || share > 4294967296.0 || (e && (share < 1 || !whole)))
             continue;
-        best = bits;
+        best = e || bits > MIX_FITS(least) ? bits : 0;
         *r = low;
-        trit = e == 2 ? floor(trit * scale) : ceil(trit * scale);
-        found = (uint64_t)e << 32 | (trit < scale - 1 ? (uint64_t)trit : 4294967295u);
+        share = share < 0 ? 0 : share < 4294967295.0 ? share : 4294967295.0;
+        found = (uint64_t)e << 32 | (uint64_t)share;
     }
     return found;
 }
@@ -121,26 +111,32 @@ static int shape_for(sn_shape *s, double n, double p)
     return settle(s, n, r, share);
 }
 
-/* The smallest error, in bits, whose words fit; they rise with it but for small steps
- * down where trits begin to pay. */
+/* An error between 2^-w and half of it, for w <= BITS < w + 1. */
+static double error_of(double bits)
+{
+    double whole = floor(bits);
+    return ldexp(1 - (bits - whole) / 2, -(int)whole);
+}
+
+/* The smallest error whose words fit; they rise as it falls but for small steps where
+ * trits begin to pay. */
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
-    double have = (double)(bytes / 64 * 8), lo = 0, hi = SN_RIBBON_RMAX;
-    unsigned r;
-    if (words_for(n, 0, USELESS) > have)
+    double have = (double)(bytes / 64 * 8), bits = 0;
+    unsigned r = 0;
+    uint64_t share = USELESS;
+    if (words_for(n, r, share) > have)
         return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
                        (unsigned long long)bytes);
-    if (words_for(n, SN_RIBBON_RMAX, 0) <= have)
-        return settle(s, n, SN_RIBBON_RMAX, 0);
-    while (hi - lo > 1e-9) {
-        double mid = (lo + hi) / 2;
-        uint64_t share = fraction(exp2(-mid), &r);
-        if (words_for(n, r, share) <= have)
-            lo = mid;
-        else
-            hi = mid;
+    for (double step = SN_RIBBON_RMAX; step > 1e-9; step /= 2) {
+        unsigned longer = 0;
+        uint64_t part = fraction(error_of(bits + step), &longer);
+        if (bits + step > SN_RIBBON_RMAX || words_for(n, longer, part) > have)
+            continue;
+        bits += step;
+        r = longer;
+        share = part;
     }
-    uint64_t share = fraction(exp2(-lo), &r);
     return settle(s, n, r, share);
 }
 

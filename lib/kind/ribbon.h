@@ -307,13 +307,20 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
         return true;
     const uint8_t *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     uint64_t ones = 0, twos = 0, subset = sn_ribbon_subset(s);
+    unsigned sum = 0;
     for (unsigned i = 0; i < SN_RIBBON_TRITS; i++) {
-        uint64_t planes = sn_ribbon_planes[i < sn_ribbon_near(s) ? near[i] : far[i]];
+        unsigned byte = i < sn_ribbon_near(s) ? near[i] : far[i];
+#ifdef SN_SMALL
+        for (int t = 0; t < 5; t++, byte /= 3, subset >>= 1)
+            sum += subset & 1 ? byte % 3 : 0;
+#else
+        uint64_t planes = sn_ribbon_planes[byte];
         ones |= (planes & 31) << 5 * i;
         twos |= (planes >> 8) << 5 * i;
+#endif
     }
-    unsigned sum = (unsigned)__builtin_popcountll(ones & subset) +
-                   2 * (unsigned)__builtin_popcountll(twos & subset);
+    sum += (unsigned)__builtin_popcountll(ones & subset) +
+           2 * (unsigned)__builtin_popcountll(twos & subset);
     return sum % 3 == trit;
 }
 

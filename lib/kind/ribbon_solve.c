@@ -26,9 +26,9 @@ struct sn_ribbon_work {
     sn_ribbon_row *rows;
     item *now, *next; /* keys of this level and the next */
     sn_trit_row *trits;
-    uint32_t *undo, *undo_trits; /* slots taken by the keys of one bucket */
-    uint64_t *words;             /* the shard */
-    uint64_t rows_cap, now_cap, next_cap, trits_cap, undo_cap, undo_trits_cap, words_cap;
+    uint32_t *undo;  /* slots and trits taken by each key of one bucket */
+    uint64_t *words; /* the shard */
+    uint64_t rows_cap, now_cap, next_cap, trits_cap, undo_cap, words_cap;
     uint64_t words_len;
 };
 
@@ -50,7 +50,6 @@ void sn_ribbon_work_free(sn_ribbon_work *w)
     sn_body_free(a, w->next, w->next_cap * sizeof *w->next);
     sn_body_free(a, w->trits, w->trits_cap * sizeof *w->trits);
     sn_body_free(a, w->undo, w->undo_cap * sizeof *w->undo);
-    sn_body_free(a, w->undo_trits, w->undo_trits_cap * sizeof *w->undo_trits);
     sn_body_free(a, w->words, w->words_cap * sizeof *w->words);
     sn_free(a, w, sizeof *w);
 }
@@ -149,7 +148,7 @@ static bool put_key(sn_ribbon_work *w, uint64_t pos, const sn_ribbon_key *k,
     uint64_t slot = put(w->rows, pos, k->subset, k->print);
     if (slot == UINT64_MAX)
         return false;
-    w->undo[undo] = (uint32_t)slot;
+    w->undo[2 * undo] = (uint32_t)slot;
     if (pos >= trits)
         return true;
     uint64_t trit = sn_trit_put(w->trits, pos, k);
@@ -157,7 +156,7 @@ static bool put_key(sn_ribbon_work *w, uint64_t pos, const sn_ribbon_key *k,
         w->rows[slot] = (sn_ribbon_row){0, 0};
         return false;
     }
-    w->undo_trits[undo] = (uint32_t)trit;
+    w->undo[2 * undo + 1] = (uint32_t)trit;
     return true;
 }
 
@@ -188,9 +187,9 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
             first = j + 1;
             while (first < end && (pos = sn_mulhi(w->now[first].place, slots),
                                    (pos & 127) < sn_ribbon_threshold(code))) {
-                w->rows[w->undo[--in]] = (sn_ribbon_row){0, 0};
+                w->rows[w->undo[2 * --in]] = (sn_ribbon_row){0, 0};
                 if (pos < trits)
-                    w->trits[w->undo_trits[in]] = (sn_trit_row){0, 0, 0};
+                    w->trits[w->undo[2 * in + 1]] = (sn_trit_row){0, 0, 0};
                 first++;
             }
             break;
@@ -260,8 +259,6 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
         return SEEN_ENOMEM;
     if (!sn_array_room(w->alloc, &w->rows, &w->rows_cap, slots, sizeof *w->rows) ||
         !sn_array_room(w->alloc, &w->trits, &w->trits_cap, trits, sizeof *w->trits) ||
-        !sn_array_room(w->alloc, &w->undo_trits, &w->undo_trits_cap, trits ? n : 0,
-                       sizeof *w->undo_trits) ||
         !more_words(w, sn_ribbon_slots(segments, wide, r, e), &at))
         return SEEN_ENOMEM;
     memset(w->rows, 0, slots * sizeof *w->rows);
@@ -355,7 +352,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
     const seen_allocator *a = w->alloc;
     if (!sn_array_room(a, &w->now, &w->now_cap, n, sizeof *w->now) ||
         !sn_array_room(a, &w->next, &w->next_cap, n, sizeof *w->next) ||
-        !sn_array_room(a, &w->undo, &w->undo_cap, n, sizeof *w->undo))
+        !sn_array_room(a, &w->undo, &w->undo_cap, 2 * n, sizeof *w->undo))
         return sn_no_memory("no memory to solve %llu keys",
                        (unsigned long long)n);
     int rc = 1;
