@@ -13,7 +13,7 @@
 
 /* With this share of keys in one bit and the others in none, 99 answers of 100 are
  * yes: less is no filter. */
-#define USELESS ((uint64_t)4294967296 / 50)
+#define USELESS 0.02
 
 /* Share of the keys that a full level bumps. */
 #define BUMPED 0.0392
@@ -124,10 +124,7 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     double have = (double)(bytes / 64 * 8), bits = 0;
     unsigned r = 0;
-    uint64_t share = USELESS;
-    if (words_for(n, r, share) > have)
-        return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
-                       (unsigned long long)bytes);
+    uint64_t share = 0;
     for (double step = SN_RIBBON_RMAX; step > 1e-9; step /= 2) {
         unsigned longer = 0;
         uint64_t part = fraction(error_of(bits + step), &longer);
@@ -137,6 +134,9 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
         r = longer;
         share = part;
     }
+    if (bits < USELESS)
+        return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
+                       (unsigned long long)bytes);
     return settle(s, n, r, share);
 }
 
@@ -193,19 +193,20 @@ static int check(const sn_layer *l)
 
 /* ---- the scalar truth ----------------------------------------------------------- */
 
-sn_ribbon_spot sn_ribbon_later(const sn_layer *l, const uint8_t *entry,
-                               const sn_ribbon_key *k)
+sn_ribbon_spot sn_ribbon_find(const sn_layer *l, const uint8_t *entry,
+                              const sn_ribbon_key *k)
 {
     unsigned r = l->shape.k, e = sn_ribbon_extra(&l->shape);
-    uint64_t size = sn_le64(entry + 16);
-    uint64_t at = sn_le64(entry) + sn_ribbon_slots((uint32_t)size, size >> 32, r, e);
-    for (unsigned level = 2; level <= SN_RIBBON_LEVELS; level++) {
-        size = sn_le64(entry + 8 + 8 * level);
-        uint64_t segments = (uint32_t)size, meta = at;
+    uint64_t at = sn_le64(entry), meta = sn_le64(entry + 8);
+    for (unsigned level = 1; level <= SN_RIBBON_LEVELS; level++) {
+        uint64_t size = sn_le64(entry + 8 + 8 * level), segments = (uint32_t)size;
         if (!segments)
             continue;
         uint64_t pos = sn_mulhi(sn_ribbon_place(k, level), segments << 6);
-        at += level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
+        if (level > 1) {
+            meta = at;
+            at += level < SN_RIBBON_LEVELS ? sn_ribbon_meta(segments) : 0;
+        }
         if (level == SN_RIBBON_LEVELS || !sn_ribbon_bumps(l->body + 8 * meta, pos))
             return sn_ribbon_look(k, l->body + 8 * at, pos, size >> 32, r, e);
         at += sn_ribbon_slots(segments, size >> 32, r, e);

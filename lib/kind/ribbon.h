@@ -79,10 +79,10 @@ static inline sn_ribbon_key sn_ribbon_key_of(uint64_t M, unsigned bits, uint64_t
     return (sn_ribbon_key){salt ? M : M << bits, g >> 31, c | 1, sn_ribbon_trit(g)};
 }
 
-/* The position of the same key in level LEVEL (2, 3, 4). */
+/* The position of the same key in any level. */
 static inline uint64_t sn_ribbon_place(const sn_ribbon_key *k, unsigned level)
 {
-    uint64_t z = k->subset ^ k->print;
+    uint64_t z = level > 1 ? k->subset ^ k->print : k->place;
     for (unsigned i = 1; i < level; i++)
         z = sn_remix(z);
     return z;
@@ -217,8 +217,8 @@ static inline bool sn_ribbon_bumps(const uint8_t *meta, uint64_t pos)
     return (pos & 127) < sn_ribbon_threshold(code);
 }
 
-/* The spot of a key that level 1 has bumped, or has not got. */
-sn_ribbon_spot sn_ribbon_later(const sn_layer *l, const uint8_t *entry,
+/* The spot of any key. */
+sn_ribbon_spot sn_ribbon_find(const sn_layer *l, const uint8_t *entry,
                                const sn_ribbon_key *k);
 
 static inline unsigned sn_ribbon_extra(const sn_shape *s)
@@ -248,14 +248,15 @@ sn_ribbon_spot_mixed(sn_ribbon_view v, uint64_t m, uint64_t g, uint64_t c)
     const uint8_t *at = v.table + sn_ribbon_shard(m, v.bits) * SN_RIBBON_ENTRY;
     uint64_t salt = sn_le64(at + 48);
     sn_ribbon_key k = {m << v.bits, g >> 31, c | 1, v.e ? sn_ribbon_trit(g) : 0};
-    if (__builtin_expect(salt != 0, 0))
+    if (__builtin_expect(!SN_FETCHES || salt != 0, 0))
         k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), v.bits, salt);
     uint64_t size = sn_le64(at + 16), segments = (uint32_t)size;
     uint64_t pos = sn_mulhi(k.place, segments << 6);
-    if (__builtin_expect(
-            !segments || sn_ribbon_bumps(v.body + 8 * sn_le64(at + 8), pos), 0)) {
+    if (__builtin_expect(!SN_FETCHES || !segments ||
+                             sn_ribbon_bumps(v.body + 8 * sn_le64(at + 8), pos),
+                         0)) {
         sn_ribbon_key copy = k; /* so that k itself is never in memory */
-        return sn_ribbon_later(v.l, at, &copy);
+        return sn_ribbon_find(v.l, at, &copy);
     }
     return sn_ribbon_look(&k, v.body + 8 * sn_le64(at), pos, size >> 32, v.r, v.e);
 }
@@ -383,8 +384,7 @@ static inline uint64_t sn_ribbon_segments(uint64_t n, bool last)
 static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 {
     uint64_t doubt = share >> 32 == 2 ? 0 : 0xffffffffu;
-    uint64_t rich =
-        (uint64_t)(((unsigned __int128)segments * (uint32_t)share + doubt) >> 32);
+    uint64_t rich = (segments * (uint32_t)share + doubt) >> 32; /* of 2^32 at most */
     rich = doubt ? rich + (rich & 1) : rich & ~(uint64_t)1;
     rich = rich < segments ? rich : segments;
     return rich ? rich + 1 : 0;

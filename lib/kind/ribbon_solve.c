@@ -13,9 +13,9 @@
  * Scratch is about 40 bytes a key of one shard, 65 with trits. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
-#include <stdlib.h>
 
 #define SALTS 64
+#define SMALL !SN_FETCHES /* bytes of code count more than time */
 
 typedef struct item {
     uint64_t place, M;
@@ -56,25 +56,39 @@ void sn_ribbon_work_free(sn_ribbon_work *w)
 
 /* ---- sorting --------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+/* Sorts N records of WORDS words by the first, a byte at a time from the last; those
+ * with equal ones stay in order. SCRATCH is as long as A. */
+static void sort_records(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned words)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        uint64_t count[257] = {0}, *t = a;
+        for (uint64_t i = 0; i < n * words; i += words)
+            count[(a[i] >> shift & 255) + 1]++;
+        for (unsigned d = 0; d < 255; d++)
+            count[d + 1] += count[d];
+        for (uint64_t i = 0; i < n * words; i += words) {
+            uint64_t to = count[a[i] >> shift & 255]++ * words;
+            for (unsigned j = 0; j < words; j++)
+                scratch[to + j] = a[i + j];
+        }
+        a = scratch;
+        scratch = t;
+    }
 }
 
 #define RADIX 11
 
 /* Three passes over the 33 bits behind the common ones leave hardly any two neighbours
- * out of order; where many agree in all of them, which no good hash does, qsort ends
- * it. */
+ * out of order; where many agree in all of them, which no good hash does, they are sorted
+ * alone. */
 uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bits)
 {
     if (n < 2)
         return n;
     if (bits > 64 - 3 * RADIX)
         bits = 64 - 3 * RADIX;
-    if (n < 2048) {
-        qsort(a, n, sizeof *a, compare);
+    if (SMALL || n < 512) {
+        sort_records(a, scratch, n, 1);
     } else {
         static const uint64_t mask = (1 << RADIX) - 1;
         uint64_t count[3][1 << RADIX] = {{0}};
@@ -106,7 +120,7 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
             for (uint64_t e = i + 1; e < j && equal; e++)
                 equal = from[e] == from[i];
             if (!equal)
-                qsort(from + i, j - i, sizeof *from, compare);
+                sort_records(from + i, to + i, j - i, 1);
             for (; i < j; i++)
                 a[i] = from[i];
         }
@@ -270,7 +284,8 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
         w->words_len = start;
         return 1;
     }
-    sn_ribbon_fill *f = __atomic_load_n(&fill, __ATOMIC_RELAXED);
+    sn_ribbon_fill *f =
+        SMALL ? sn_ribbon_fill_scalar : __atomic_load_n(&fill, __ATOMIC_RELAXED);
     if (!f) {
         f = sn_simd_best() == SN_AVX512 ? sn_ribbon_fill_x86() : NULL;
         f = f ? f : sn_ribbon_fill_scalar;
@@ -294,22 +309,16 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
     return (int64_t)bumped;
 }
 
-static int compare_items(const void *a, const void *b)
-{
-    uint64_t x = ((const item *)a)->place, y = ((const item *)b)->place;
-    return x < y ? -1 : x > y;
-}
-
 /* Gives the N keys of w->now their places in LEVEL, ascending. */
 static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned bits,
                         uint64_t salt)
 {
     for (uint64_t i = 0; i < n; i++) {
         sn_ribbon_key k = sn_ribbon_key_of(w->now[i].M, bits, salt);
-        w->now[i].place = level == 1 ? k.place : sn_ribbon_place(&k, level);
+        w->now[i].place = sn_ribbon_place(&k, level);
     }
     if (n > 1 && (level > 1 || salt))
-        qsort(w->now, n, sizeof *w->now, compare_items);
+        sort_records(&w->now->place, &w->next->place, n, sizeof *w->now / 8);
 }
 
 /* All levels with one salt: 0, a negative code, or 1 if another should be tried. */

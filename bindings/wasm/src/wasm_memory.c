@@ -122,25 +122,3 @@ void *memset(void *to, int byte, size_t len)
     __builtin_memset(to, byte, len);
     return to;
 }
-
-/* Shell's: no memory, and no order takes long. */
-static void swap(char *a, char *b, size_t size)
-{
-    for (; size; size--, a++, b++) {
-        char c = *a;
-        *a = *b;
-        *b = c;
-    }
-}
-
-void qsort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *))
-{
-    for (size_t gap = n; (gap = gap == 2 ? 1 : gap * 5 / 11);)
-        for (size_t i = gap; i < n; i++) {
-            char *at = (char *)array + i * size;
-            for (size_t j = i; j >= gap && compare(at - gap * size, at) > 0; j -= gap) {
-                swap(at - gap * size, at, size);
-                at -= gap * size;
-            }
-        }
-}
