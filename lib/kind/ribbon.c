@@ -227,9 +227,9 @@ void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
 static inline bool match(const sn_ribbon_spot *s)
 {
     uint64_t wrong = 0;
-    for (unsigned j = 0; j < sn_ribbon_used(s); j++) {
+    for (unsigned j = 0; j < s->used; j++) {
         uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
-                     (sn_le64(s->at + sn_ribbon_stride(s) + 8 * j) & s->hi);
+                     (sn_le64(s->at + s->stride + 8 * j) & s->hi);
         wrong |= (uint64_t)__builtin_parityll(x) ^ (s->print >> j & 1);
     }
     return !wrong && sn_ribbon_trit_right(s);

@@ -153,34 +153,11 @@ typedef struct sn_ribbon_spot {
     const uint8_t *at; /* its segment; NULL: the key is certainly absent */
     uint64_t lo, hi;   /* its subset of this segment and of the next */
     uint64_t print;
-    uint64_t sizes; /* in one word, as gcc otherwise gathers them in a register */
+    unsigned used, stride; /* bits of fingerprint, bytes to the next segment */
+    unsigned far;          /* bytes to the trits of the next segment */
+    unsigned trit;         /* 3: has none */
+    unsigned near;         /* how many of the key's trit bytes end this segment */
 } sn_ribbon_spot;
-
-/* Bits of fingerprint; bytes to the next segment, and to its trits; the key's trit, 3 if
- * it has none; and how many of its trit bytes end this segment. */
-#define SN_RIBBON_SIZES(used, stride, far, trit, near)                                 \
-    ((uint64_t)(used) | (uint64_t)(stride) << 16 | (uint64_t)(far) << 32 |             \
-     (uint64_t)(trit) << 48 | (uint64_t)(near) << 56)
-static inline unsigned sn_ribbon_used(const sn_ribbon_spot *s)
-{
-    return (uint8_t)s->sizes;
-}
-static inline unsigned sn_ribbon_stride(const sn_ribbon_spot *s)
-{
-    return (uint16_t)(s->sizes >> 16);
-}
-static inline unsigned sn_ribbon_far(const sn_ribbon_spot *s)
-{
-    return (uint16_t)(s->sizes >> 32);
-}
-static inline unsigned sn_ribbon_its_trit(const sn_ribbon_spot *s)
-{
-    return (uint8_t)(s->sizes >> 48);
-}
-static inline unsigned sn_ribbon_near(const sn_ribbon_spot *s)
-{
-    return (unsigned)(s->sizes >> 56);
-}
 
 /* E is a constant 0 where a filter has no trits: then little is left of this. */
 static inline __attribute__((always_inline)) sn_ribbon_spot
@@ -197,15 +174,19 @@ sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
         .print = k->print,
     };
     if (!e) {
-        s.sizes = SN_RIBBON_SIZES(r + rich, 8 * (r + (seg < wide)), 0, 3, 0);
+        s.used = r + rich;
+        s.stride = 8 * (r + (seg < wide));
+        s.trit = 3;
         return s;
     }
     /* Without a branch, as which keys are rich is chance. */
-    unsigned past = (unsigned)(pos % 5), poor = -(unsigned)!rich, used = r + (e & poor);
+    unsigned past = (unsigned)(pos % 5), poor = -(unsigned)!rich;
     unsigned near = (past + 64 - o) / 5, trits = near + (o + 4 - past) / 5;
-    unsigned stride = 8 * used + (trits & -(unsigned)(seg < wide));
-    unsigned far = stride + 8 * (r + (e & -(unsigned)(seg + 2 >= wide)));
-    s.sizes = SN_RIBBON_SIZES(used, stride, far, k->trit | (3 & poor), near & ~poor);
+    s.used = r + (e & poor);
+    s.stride = 8 * s.used + (trits & -(unsigned)(seg < wide));
+    s.far = s.stride + 8 * (r + (e & -(unsigned)(seg + 2 >= wide)));
+    s.trit = k->trit | (3 & poor);
+    s.near = near & ~poor;
     return s;
 }
 
@@ -272,11 +253,11 @@ sn_ribbon_spot_of(sn_ribbon_view v, uint64_t h)
  * 16 from either are in the body, as the table is behind them, even where a key has none. */
 static inline const uint8_t *sn_ribbon_near_trits(const sn_ribbon_spot *s)
 {
-    return s->at + sn_ribbon_stride(s) - sn_ribbon_near(s);
+    return s->at + s->stride - s->near;
 }
 static inline const uint8_t *sn_ribbon_far_trits(const sn_ribbon_spot *s)
 {
-    return s->at + sn_ribbon_far(s) - sn_ribbon_near(s);
+    return s->at + s->far - s->near;
 }
 
 static inline uint64_t sn_ribbon_subset(const sn_ribbon_spot *s)
@@ -289,9 +270,9 @@ static inline uint64_t sn_ribbon_subset(const sn_ribbon_spot *s)
 static inline __attribute__((always_inline)) void
 sn_ribbon_fetch(const sn_ribbon_spot *s, unsigned e)
 {
-    const uint8_t *end = s->at + sn_ribbon_stride(s) + 8 * sn_ribbon_used(s);
+    const uint8_t *end = s->at + s->stride + 8 * s->used;
     if (e)
-        end += (SN_RIBBON_TRITS + 1) & -(uint64_t)(sn_ribbon_its_trit(s) < 3);
+        end += (SN_RIBBON_TRITS + 1) & -(uint64_t)(s->trit < 3);
     for (const uint8_t *p = s->at; p < end; p += 64)
         SN_FETCH(p);
     SN_FETCH(end - 1);
@@ -303,14 +284,14 @@ extern const uint16_t sn_ribbon_planes[256];
 /* Whether the trits of the subset add up to the key's. */
 static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
 {
-    unsigned trit = sn_ribbon_its_trit(s);
+    unsigned trit = s->trit;
     if (trit == 3)
         return true;
     const uint8_t *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     uint64_t ones = 0, twos = 0, subset = sn_ribbon_subset(s);
     unsigned sum = 0;
     for (unsigned i = 0; i < SN_RIBBON_TRITS; i++) {
-        unsigned byte = i < sn_ribbon_near(s) ? near[i] : far[i];
+        unsigned byte = i < s->near ? near[i] : far[i];
 #ifdef SN_SMALL
         for (int t = 0; t < 5; t++, byte /= 3, subset >>= 1)
             sum += subset & 1 ? byte % 3 : 0;

@@ -12,9 +12,9 @@
 INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
 {
     uint64_t value = 0;
-    for (; j < sn_ribbon_used(s); j++) {
+    for (; j < s->used; j++) {
         uint64_t x = (sn_le64(s->at + 8 * j) & s->lo) ^
-                     (sn_le64(s->at + sn_ribbon_stride(s) + 8 * j) & s->hi);
+                     (sn_le64(s->at + s->stride + 8 * j) & s->hi);
         value |= (uint64_t)(__builtin_popcountll(x) & 1) << j;
     }
     return value;
@@ -22,7 +22,7 @@ INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
 
 INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
 {
-    return value == (s->print & (((uint64_t)1 << sn_ribbon_used(s)) - 1));
+    return value == (s->print & (((uint64_t)1 << s->used) - 1));
 }
 
 /* ---- AVX-512 with a population count of words ----------------------------------- */
@@ -42,9 +42,9 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
 {
     uint64_t value = 0;
     unsigned j = 0;
-    for (; j + 8 <= sn_ribbon_used(s); j += 8) {
+    for (; j + 8 <= s->used; j += 8) {
         __m512i a = _mm512_loadu_si512(s->at + 8 * j);
-        __m512i b = _mm512_loadu_si512(s->at + sn_ribbon_stride(s) + 8 * j);
+        __m512i b = _mm512_loadu_si512(s->at + s->stride + 8 * j);
         __m512i x =
             _mm512_xor_si512(_mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
                              _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
@@ -52,10 +52,10 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
                                                   _mm512_set1_epi64(1))
                  << j;
     }
-    if (j + 4 <= sn_ribbon_used(s)) {
+    if (j + 4 <= s->used) {
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
-            (const __m256i *)(const void *)(s->at + sn_ribbon_stride(s) + 8 * j));
+            (const __m256i *)(const void *)(s->at + s->stride + 8 * j));
         __m256i x =
             _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
                              _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));
@@ -95,7 +95,7 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     __asm__("" : "+r"(c)); /* or gcc makes the constants anew for each key */
     const void *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     __m256i bytes = _mm256_cvtepu8_epi16(_mm_mask_mov_epi8(
-        _mm_loadu_si128(near), (__mmask16)(0xffffu << sn_ribbon_near(s)),
+        _mm_loadu_si128(near), (__mmask16)(0xffffu << s->near),
         _mm_loadu_si128(far)));
     __m256i in = _mm256_cvtepu8_epi16(_mm_multishift_epi64_epi8(
         _mm_set_epi64x(0x3c37322d28, 0x231e19140f0a0500),
@@ -110,7 +110,7 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     __m128i half =
         _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     half = _mm_add_epi64(half, _mm_unpackhi_epi64(half, half));
-    unsigned trit = sn_ribbon_its_trit(s), over = (unsigned)_mm_cvtsi128_si32(half) + 3 - trit;
+    unsigned trit = s->trit, over = (unsigned)_mm_cvtsi128_si32(half) + 3 - trit;
     return (over * 0xaaaaaaab <= 0x55555555) | (trit == 3); /* a multiple of 3 */
 }
 
@@ -118,14 +118,14 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
  * next segment end 64 bytes or more behind its first. */
 T512 INLINE bool match_trits512(const sn_ribbon_spot *s)
 {
-    unsigned used = sn_ribbon_used(s);
+    unsigned used = s->used;
     if (used < 4 || used > 8)
         return match512(s) && trit_right512(s);
     __m512i lanes = _mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
                                      _mm512_set1_epi64(-(long long)used));
     __m512i a = _mm512_loadu_si512(s->at);
     __m512i b = _mm512_permutexvar_epi64(
-        lanes, _mm512_loadu_si512(s->at + sn_ribbon_stride(s) + 8 * used - 64));
+        lanes, _mm512_loadu_si512(s->at + s->stride + 8 * used - 64));
     __m512i x =
         _mm512_xor_si512(_mm512_and_si512(a, _mm512_set1_epi64((long long)s->lo)),
                          _mm512_and_si512(b, _mm512_set1_epi64((long long)s->hi)));
@@ -257,10 +257,10 @@ T256 INLINE bool match256(const sn_ribbon_spot *s)
 {
     uint64_t value = 0;
     unsigned j = 0;
-    for (; j + 4 <= sn_ribbon_used(s); j += 4) {
+    for (; j + 4 <= s->used; j += 4) {
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(s->at + 8 * j));
         __m256i b = _mm256_loadu_si256(
-            (const __m256i *)(const void *)(s->at + sn_ribbon_stride(s) + 8 * j));
+            (const __m256i *)(const void *)(s->at + s->stride + 8 * j));
         __m256i x =
             _mm256_xor_si256(_mm256_and_si256(a, _mm256_set1_epi64x((long long)s->lo)),
                              _mm256_and_si256(b, _mm256_set1_epi64x((long long)s->hi)));

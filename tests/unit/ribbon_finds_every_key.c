@@ -200,13 +200,13 @@ static void layout(void)
                     sn_ribbon_key k = {0, 0, 1, 2};
                     uint64_t g = pos / 64, end = sn_ribbon_at(g + 2, wide, r, e);
                     sn_ribbon_spot s = sn_ribbon_look(&k, level, pos, wide, r, e);
-                    const uint8_t *next = s.at + sn_ribbon_stride(&s);
+                    const uint8_t *next = s.at + s.stride;
                     inside &= next == level + sn_ribbon_at(g + 1, wide, r, e);
-                    inside &= next + 8 * sn_ribbon_used(&s) <= level + end;
-                    inside &= (sn_ribbon_its_trit(&s) < 3) == (e && g + 1 < wide);
-                    if (sn_ribbon_its_trit(&s) == 3)
+                    inside &= next + 8 * s.used <= level + end;
+                    inside &= (s.trit < 3) == (e && g + 1 < wide);
+                    if (s.trit == 3)
                         continue;
-                    unsigned near = sn_ribbon_near(&s);
+                    unsigned near = s.near;
                     const uint8_t *far = sn_ribbon_far_trits(&s) + near;
                     uint64_t first = pos / 5 - sn_ribbon_trits_at(g);
                     inside &= near <= SN_RIBBON_TRITS && far >= next + 8 * r;
