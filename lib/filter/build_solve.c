@@ -293,11 +293,11 @@ static int plan(job *j)
     double most = (double)b->work / SCRATCH / 4;
     most = most < (double)SN_RIBBON_SHARD ? most : (double)SN_RIBBON_SHARD;
     j->taken = part_keys(j, 0, SN_PARTS);
-    for (uint64_t p = 0; p < SN_PARTS; p++) {
+    for (uint64_t p = 0; SN_FILES && p < SN_PARTS; p++) {
         uint64_t n = part_keys(j, p, p + 1);
         j->biggest = n > j->biggest ? n : j->biggest;
     }
-    if (j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
+    if (SN_FILES && j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
         return sn_fail(SEEN_ETOOBIG,
                        "%llu keys of %llu must be solved together, too many for "
                        "%llu MB: more memory, or another seed",

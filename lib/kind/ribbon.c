@@ -11,9 +11,8 @@
 
 /* ---- sizes ------------------------------------------------------------------- */
 
-/* With this share of keys in one bit and the others in none, 99 answers of 100 are
- * yes: less is no filter. */
-#define USELESS 0.02
+/* If more answers than these are yes, it is no filter. */
+#define USELESS 0.99
 
 /* Share of the keys that a full level bumps. */
 #define BUMPED 0.0392
@@ -80,7 +79,7 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
  * the smallest for an error P. */
 static uint64_t fraction(double p, unsigned *r)
 {
-    double least = -log2(p), best = 99;
+    double least = -log2(p), best = 0;
     unsigned whole = (unsigned)(least + 1e-9);
     uint64_t found = 0;
     for (unsigned e = 0; e <= 2; e++) {
@@ -89,9 +88,9 @@ static uint64_t fraction(double p, unsigned *r)
         double share = (ldexp(p, (int)low) - poor) / (rich - poor);
         double bits = low + share * (e ? TRIT_BITS : 1) + (1 - share) * e;
         share = e == 2 ? floor(share * 4294967296.0) : ceil(share * 4294967296.0);
-        if (bits >= best || share > 4294967296.0 || (e && (share < 1 || !whole)))
+        if (e && (bits >= best || share > 4294967295.0 || share < 1 || !whole))
             continue;
-        best = e || bits > MIX_FITS(least) ? bits : 0;
+        best = bits > MIX_FITS(least) ? bits : 0;
         *r = low;
         share = share < 0 ? 0 : share < 4294967295.0 ? share : 4294967295.0;
         found = (uint64_t)e << 32 | (uint64_t)share;
@@ -111,30 +110,26 @@ static int shape_for(sn_shape *s, double n, double p)
     return settle(s, n, r, share);
 }
 
-/* An error between 2^-w and half of it, for w <= BITS < w + 1. */
-static double error_of(double bits)
-{
-    double whole = floor(bits);
-    return ldexp(1 - (bits - whole) / 2, -(int)whole);
-}
-
 /* The smallest error whose words fit; they rise as it falls but for small steps where
  * trits begin to pay. */
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
-    double have = (double)(bytes / 64 * 8), bits = 0;
+    double lo = 1. / ((uint64_t)1 << SN_RIBBON_RMAX), p = 1;
     unsigned r = 0;
     uint64_t share = 0;
-    for (double step = SN_RIBBON_RMAX; step > 1e-9; step /= 2) {
-        unsigned longer = 0;
-        uint64_t part = fraction(error_of(bits + step), &longer);
-        if (bits + step > SN_RIBBON_RMAX || words_for(n, longer, part) > have)
+    for (int i = 0; i < 40; i++) {
+        unsigned longer;
+        double mid = sqrt(lo * p);
+        uint64_t part = fraction(mid, &longer);
+        if (words_for(n, longer, part) > (double)(bytes / 64 * 8)) {
+            lo = mid;
             continue;
-        bits += step;
+        }
+        p = mid;
         r = longer;
         share = part;
     }
-    if (bits < USELESS)
+    if (p > USELESS)
         return sn_fail(SEEN_EINVAL, "%.3g keys need more than %llu bytes of ribbon", n,
                        (unsigned long long)bytes);
     return settle(s, n, r, share);

@@ -264,7 +264,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
     uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0,
              start = w->words_len;
     uint64_t slots = (segments + 1) * 64, trits = e ? wide * 64 : 0;
-    if (slots >> 32)
+    if (!SMALL && slots >> 32) /* no memory is that large there */
         return sn_fail(SEEN_ETOOBIG, "a shard of %llu keys is too large",
                        (unsigned long long)n);
     if (!last && !more_words(w, sn_ribbon_meta(segments), &meta))
