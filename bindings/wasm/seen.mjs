@@ -474,9 +474,13 @@ function library(engine) {
 
     /** A copy of the bits of a layer, the newest unless told; empty if foreign. */
     body(layer) {
-      const newest = this.info().layers - 1;
-      const at = call.filter_body(this.#live, layer ?? newest);
-      return at ? engine.fresh().slice(at, at + engine.numbers[0]) : new Uint8Array(0);
+      return this.#bits(layer ?? this.info().layers - 1).slice();
+    }
+
+    // The bits themselves: a view that is good until memory grows.
+    #bits(layer) {
+      const at = call.filter_body(this.#live, layer);
+      return at ? engine.fresh().subarray(at, at + engine.numbers[0]) : new Uint8Array(0);
     }
 
     /** The 64-bit hash of KEY; 0n if foreign. */
@@ -497,13 +501,23 @@ function library(engine) {
       // Behind a cuckoo filter's counts and stash, before a ribbon's table of shards (docs/format.md).
       const from = kind === "cuckoo" ? 320 : 0;
       const to = kind === "ribbon" ? size - 64 * new DataView(this.save().buffer).getUint32(136, true) : size;
-      const pieces = (engine.pieces = []);
+      const copy = this.copy(), mine = layer ?? newest, found = [];
       try {
-        engine.checked(engine.withKey((at, data, len) => call.key_places(at, layer ?? newest, from, to, data, len), this.#live, key));
+        // Only this layer answers, in Bloom filters for any key.
+        const every = ["classic", "blocked", "split"].includes(kind);
+        for (let l = 0; l < layers; l++)
+          if (l !== mine || every) copy.#bits(l).fill(l === mine ? 255 : 0);
+        if (!copy.has(key)) return found;
+        const bits = copy.#bits(mine);
+        for (let i = 8 * from; i < 8 * to; i++) {
+          bits[i >> 3] ^= 1 << (i & 7); // it is read for KEY if this turns its yes into a no
+          if (!copy.has(key)) found.push(i);
+          bits[i >> 3] ^= 1 << (i & 7);
+        }
+        return found;
       } finally {
-        engine.pieces = null;
+        copy.free();
       }
-      return pieces.map((p) => new DataView(p.buffer).getUint32(0, true));
     }
 
     // What KEY sets in an empty filter like this one; eight copies fill both of its buckets.

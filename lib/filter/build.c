@@ -52,7 +52,8 @@ static int check_spec(const seen_build_spec *spec)
         return sn_fail(SEEN_EINVAL, "the error rate must lie between 0 and 1, not %g",
                        spec->error);
     if (spec->error != 0 && spec->memory)
-        return sn_fail(SEEN_EINVAL, "error and memory both decide the size: give one");
+        return sn_fail(SEEN_EINVAL, "the error and the memory both decide the size: "
+                                    "give one of them");
     if (SN_STRANGERS && spec->work && spec->work < WORK_LEAST)
         return sn_fail(SEEN_EINVAL,
                        "building needs at least %llu bytes of memory, not %llu",

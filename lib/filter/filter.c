@@ -36,6 +36,11 @@ uint64_t seen_random_seed(void)
     return seed;
 }
 
+int sn_refuse_static(const char *kind)
+{
+    return sn_fail(SEEN_EKIND, "a %s filter is static: build it from all its keys", kind);
+}
+
 int seen_new(const seen_spec *spec, seen_filter **out)
 {
     static const seen_spec zero;
@@ -50,9 +55,7 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     if (rc < 0)
         return rc;
     if (!(seen_kind_can(shape.kind) & SEEN_CAN_ADD))
-        return sn_fail(SEEN_EKIND,
-                       "%s is static: it is built from all its keys at once",
-                       seen_kind_name(shape.kind));
+        return sn_refuse_static(seen_kind_name(shape.kind));
     if (spec->flags & SEEN_ATOMIC && !(seen_kind_can(shape.kind) & SEEN_CAN_ATOMIC))
         return sn_fail(SEEN_EKIND, "%s cannot take keys from many threads",
                        seen_kind_name(shape.kind));
@@ -137,7 +140,7 @@ static int clear(seen_filter *f)
     if (f->foreign)
         return sn_handle_foreign_clear(f);
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
-        return sn_fail(SEEN_EKIND, "a %s filter is static", sn_newest(f)->kind->name);
+        return sn_refuse_static(sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
     if (rc < 0)
         return rc;
@@ -234,8 +237,7 @@ int seen_new_like(const seen_filter *f, seen_filter **out)
         return rc;
     }
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
-        return sn_fail(SEEN_EKIND, "a %s filter is static: build another from its keys",
-                       sn_newest(f)->kind->name);
+        return sn_refuse_static(sn_newest(f)->kind->name);
     seen_filter *g = same_rules(f);
     int rc = g ? 0 : SEEN_ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
@@ -301,6 +303,16 @@ static int count_absent(void *ctx, const uint64_t *h, size_t n)
     return 0;
 }
 
+/* L was made for fewer keys than the MORE that a merge brings. */
+static int no_room(const sn_layer *l, uint64_t more)
+{
+    return sn_fail(SEEN_EFULL,
+                   "%llu keys more, but room for %llu of the %llu it was made for: make "
+                   "the filters for all keys of the union",
+                   (unsigned long long)more, (unsigned long long)sn_room(l),
+                   (unsigned long long)l->shape.capacity);
+}
+
 /* Adds all hashes that SRC holds; if DST is fixed and there are too many, none. */
 static int merge_hashes(seen_filter *dst, const seen_filter *src)
 {
@@ -310,10 +322,8 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
     if (dst->flags & SEEN_FIXED || sn_in_file(dst))
         for (const sn_layer *l = src->layer; l < end; l++)
             l->kind->each_hash(l, count_absent, &a);
-    if (into->shape.capacity && into->added + a.n > into->shape.capacity && a.n)
-        return sn_fail(
-            SEEN_EFULL, "%llu keys more do not fit into the %llu it was made for",
-            (unsigned long long)a.n, (unsigned long long)into->shape.capacity);
+    if (a.n > sn_room(into))
+        return no_room(into, a.n);
     for (const sn_layer *l = src->layer; rc == 0 && l < end; l++)
         rc = l->kind->each_hash(l, add_batch, dst);
     return rc;
@@ -334,13 +344,9 @@ static int room_for_union(const seen_filter *dst, const seen_filter *src)
         const sn_layer *d = dst->layer + i, *s = src->layer + i;
         if (!d->kind->merge_needs || (may_append(dst) && !sn_keeps_copies(d)))
             continue;
-        uint64_t more = d->kind->merge_needs(d, s), room = sn_room(d);
-        if (more > room)
-            return sn_fail(SEEN_EFULL,
-                           "%llu keys more, but room for %llu of the %llu it was made "
-                           "for: make the filters for all keys of the union",
-                           (unsigned long long)more, (unsigned long long)room,
-                           (unsigned long long)d->shape.capacity);
+        uint64_t more = d->kind->merge_needs(d, s);
+        if (more > sn_room(d))
+            return no_room(d, more);
     }
     return 0;
 }

@@ -110,6 +110,9 @@ int sn_check_mode(unsigned mode);
 seen_filter *sn_filter_alloc(const seen_allocator *a);
 /* Whether F may be changed now; a file behind it is marked dirty first. */
 int sn_may_change(seen_filter *f);
+
+/* SEEN_EKIND: a filter of KIND takes no keys one by one. */
+int sn_refuse_static(const char *kind);
 int sn_mark_dirty(seen_filter *f);
 /* Copies LEN bytes (a multiple of 8) of a body of F, word by word where other threads
  * may be adding. */

@@ -10,9 +10,7 @@ int sn_may_add(seen_filter *f)
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     if (!sn_newest(f)->twin->add)
-        return sn_fail(SEEN_EKIND,
-                       "a %s filter is static: build a new one from all keys",
-                       sn_newest(f)->kind->name);
+        return sn_refuse_static(sn_newest(f)->kind->name);
     return sn_in_file(f) || (SN_FILES && !f->writable) ? sn_may_change(f) : 0;
 }
 
@@ -99,7 +97,7 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     if (!sn_newest(f)->kind->remove)
-        return sn_fail(SEEN_EKIND, "a %s filter cannot remove keys",
+        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
                        sn_newest(f)->kind->name);
     if (sn_newest(f)->shape.own[SN_ONCE] && sn_newest(f)->kind->multiset)
         return sn_fail(SEEN_EKIND,

@@ -140,7 +140,7 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         if (!kind)
             return sn_fail(SEEN_EKIND, "this library has no kind number %d", (int)id);
         if (spec->flags & SEEN_REMOVES)
-            return sn_fail(SEEN_EKIND, "%s cannot remove keys", kind->name);
+            return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", kind->name);
         int rc = check_numbers(spec->keys ? (double)spec->keys : 1, DEFAULT_ERROR);
         if (rc < 0)
             return rc;
@@ -162,7 +162,7 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     }
     if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
         sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
-        return sn_fail(SEEN_EKIND, "%s cannot remove keys", seen_kind_name(spec->kind));
+        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", seen_kind_name(spec->kind));
     bool once = (spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO) ||
                 (spec->kind == SEEN_QUOTIENT && !(spec->flags & SEEN_REMOVES));
     out->own[SN_ONCE] = once;

@@ -97,7 +97,7 @@ int seen_bf_new(double error, uint64_t capacity, uint32_t expansion, bool nonsca
 {
     seen_bf *f;
     if (!(error > 0 && error < 1))
-        return sn_fail(SEEN_EINVAL, "error rate %g is not between 0 and 1", error);
+        return sn_fail(SEEN_EINVAL, "error %g is not between 0 and 1", error);
     if (capacity < 1 || capacity > (uint64_t)1 << 30)
         return sn_fail(SEEN_EINVAL, "capacity %llu is not in 1 .. 1073741824",
                        (unsigned long long)capacity);

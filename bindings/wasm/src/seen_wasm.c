@@ -293,6 +293,16 @@ const char *EXPORT(filter_words)(const seen_filter *f)
     return line;
 }
 
+uint64_t EXPORT(key_hash)(const seen_filter *f, const void *key, size_t len)
+{
+    return seen_hash(f, key, len);
+}
+
+double EXPORT(filter_predicts)(const seen_filter *f)
+{
+    return seen_error_predicted(f);
+}
+
 /* The body of LAYER, its length in cells[0]; NULL if there is none. */
 const void *EXPORT(filter_body)(const seen_filter *f, unsigned layer)
 {
