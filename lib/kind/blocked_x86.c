@@ -84,7 +84,7 @@ T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
                                         LANES(6), LANES(7), LANES(8)};
     static const struct {
         _Alignas(64) uint64_t shift[8];
-        uint64_t one;
+        uint64_t lowest;
     } fixed = {{0, 6, 12, 18, 24, 30, 36, 42}, 1};
     bool found;
     if (two) {
@@ -98,11 +98,11 @@ T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
             "vpsrlvq %[shift], %%zmm16, %%zmm16\n\t"
             "kmovb %[lanes], %%k1\n\t"
             "vprorvq %%zmm16, %%zmm17, %%zmm17\n\t"
-            "vptestnmq %[one]%{1to8%}, %%zmm17, %%k1%{%%k1%}\n\t"
+            "vptestnmq %[lowest]%{1to8%}, %%zmm17, %%k1%{%%k1%}\n\t"
             "kortestb %%k1, %%k1"
             : "=@ccz"(found)
             : [g] "r"(g), [line] "m"(*line), [lanes] "m"(lanes[l->shape.k][g >> 61]),
-              [shift] "m"(fixed.shift), [one] "m"(fixed.one)
+              [shift] "m"(fixed.shift), [lowest] "m"(fixed.lowest)
             : "xmm16", "xmm17", "k1");
     return found;
 }
