@@ -69,13 +69,16 @@ static void show(const char *name, const seen_filter *f)
     if (st.flags & SEEN_ONCE)
         can &= ~(unsigned)SEEN_CAN_REMOVE;
     const char *kind = seen_kind_name(st.kind);
-    printf("%s\n  kind       %s, %u layer%s, %s %u\n", name, kind ? kind : "unknown",
+    /* Those of a ribbon need not be whole: some keys have a bit, or a trit, more. */
+    double probes = st.kind == SEEN_RIBBON && st.error_now > 0 ? -log2(st.error_now)
+                                                               : st.probes;
+    printf("%s\n  kind       %s, %u layer%s, %s %.3g\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",
            st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON ||
                    st.kind == SEEN_QUOTIENT
                ? "fingerprint bits"
                : "probes",
-           st.probes);
+           probes);
     printf("  keys       %s", kit_show_count(st.added, a));
     if (st.capacity)
         printf(" of %s", kit_show_count(st.capacity, b));

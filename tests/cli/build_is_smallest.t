@@ -33,7 +33,8 @@ ok "no lines at all make a filter" seen build empty.seen /dev/null
 same "in which nothing is" "" "$(seen has empty.seen some)"
 printf 'a,1\nb,2\n' >csv
 ok "a field as the key" sh -c 'seen build -k 1 --csv f.seen csv && seen has -q --word b f.seen'
-ok "info tells what it is" sh -c 'seen info a.seen | grep -q ribbon'
+ok "info tells what it is, and how many bits a key has" sh -c \
+    'seen info a.seen | grep -q "ribbon, 1 layer, fingerprint bits 9.97\$"'
 fails "a static filter takes no keys" 2 'static' seen add --word x a.seen
 
 ok "a line twenty million times is one key" sh -c 'yes | head -20000000 |
