@@ -49,7 +49,12 @@ until(lambda: len(out) >= N // 2 - 2000)
 for m in k.masters():
     k.at(m.port)("WAIT", 1, 120000)
 ok(until(k.ready), "every node knows the new owners")
-victim = k.owner(names[0])
+# Not one that a slot has just moved to: Valkey 8.0 goes back and forth for some seconds about
+# whom its replica takes for the owner. If the master dies meanwhile, the replica does not take
+# that slot over, and nobody serves it (CLUSTER NODES of all six say so).
+moved_to = [k.owner(n) for n in names[:6]]
+lost = next(n for n in names if k.owner(n) not in moved_to)
+victim = k.owner(lost)
 killer = threading.Timer(0.15, k.lose, [victim])
 killer.start()
 for i in range(N // 2, N, 500):
@@ -60,7 +65,7 @@ run.stdin.close()
 reader.join()
 err = run.stderr.read().decode()
 same(run.wait(), 0, "the run ends well, whoever was killed" if not err else "the run ends well: " + err)
-ok(not victim.alive() and until(lambda: k.owner(names[0]) is not victim),
+ok(not victim.alive() and until(lambda: k.owner(lost) is not victim),
    "an owner was killed and replaced")
 same(set(range(N)) - set(out), set(), "no line was lost, but one in 1e5")
 # What the dead master had confirmed and not passed on may come again.
