@@ -70,8 +70,8 @@ static void show(const char *name, const seen_filter *f)
         can &= ~(unsigned)SEEN_CAN_REMOVE;
     const char *kind = seen_kind_name(st.kind);
     /* Those of a ribbon need not be whole: some keys have a bit, or a trit, more. */
-    double probes = st.kind == SEEN_RIBBON && st.error_now > 0 ? -log2(st.error_now)
-                                                               : st.probes;
+    double probes =
+        st.kind == SEEN_RIBBON && st.error_now > 0 ? -log2(st.error_now) : st.probes;
     printf("%s\n  kind       %s, %u layer%s, %s %.3g\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",
            st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON ||

@@ -172,8 +172,9 @@ static bool learn_from(nodes *ns, node *n)
                                n->port);
 }
 
-/* Asks one node after another until END, each time beginning behind the one that answered
- * last: a node that is cut off from the others goes on naming the owners it knew. */
+/* Asks one node after another until END, each time beginning behind the one that
+ * answered last: a node that is cut off from the others goes on naming the owners it
+ * knew. */
 static bool learn(nodes *ns, double end)
 {
     node *n = ns->teacher;

@@ -270,8 +270,7 @@ static int spill(seen_builder *b)
         b->full = sn_body_alloc(&b->alloc, b->cap * 8);
     if (!run || !b->parted || !b->full) {
         sn_free(&b->alloc, run, sizeof *run);
-        return sn_no_memory("no memory to sort %llu keys",
-                       (unsigned long long)b->cap);
+        return sn_no_memory("no memory to sort %llu keys", (unsigned long long)b->cap);
     }
     run->at = b->spilled;
     b->run[b->runs++] = run;
@@ -318,8 +317,7 @@ static int make_room(seen_builder *b)
     uint64_t *p = b->fill ? sn_body_regrow(&b->alloc, b->fill, b->room * 8, want * 8)
                           : sn_body_alloc(&b->alloc, want * 8);
     if (!p)
-        return sn_no_memory("no memory for %llu keys",
-                       (unsigned long long)want);
+        return sn_no_memory("no memory for %llu keys", (unsigned long long)want);
     b->fill = p;
     b->room = want;
     return 0;
@@ -384,7 +382,7 @@ int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
         b->parted = sn_body_alloc(&b->alloc, b->used * 8);
         if (!b->parted)
             return sn_no_memory("no memory to sort %llu keys",
-                           (unsigned long long)b->used);
+                                (unsigned long long)b->used);
         group(b->fill, b->used, b->parted, start);
         if (b->used)
             thin(b->parted, start, b->fill);

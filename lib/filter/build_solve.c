@@ -105,7 +105,7 @@ static int pile_room(const job *j, pile *p, uint64_t more)
     return sn_array_room(&j->b->alloc, &p->words, &p->room, p->n + more, 8)
                ? 0
                : sn_no_memory("no memory for %llu keys",
-                         (unsigned long long)(p->n + more));
+                              (unsigned long long)(p->n + more));
 }
 
 static void pile_free(const job *j, pile *p)
@@ -155,7 +155,7 @@ static int append(job *j, const uint64_t *words, uint64_t n)
         uint8_t *more = sn_body_alloc(a, room);
         if (!more)
             return sn_no_memory("no memory for a filter of %llu bytes",
-                           (unsigned long long)room);
+                                (unsigned long long)room);
         if (at)
             memcpy(more, j->body, at);
         sn_body_free(a, j->body, j->room);
@@ -359,7 +359,7 @@ static int solve(job *j, const sn_shape *s)
     }
     if ((SN_THREADS && !thread) || rc == SEEN_ENOMEM)
         rc = sn_no_memory("no memory for a filter of %llu bytes",
-                     (unsigned long long)want);
+                          (unsigned long long)want);
     while (SN_THREADS && rc == 0 && started < j->threads &&
            pthread_create(thread + started, NULL, work, j) == 0)
         started++;
@@ -460,7 +460,7 @@ static int make_filter(job *j, seen_filter **out)
     if (!body) {
         seen_free(f);
         return sn_no_memory("no memory for a filter of %llu bytes",
-                       (unsigned long long)j->words * 8);
+                            (unsigned long long)j->words * 8);
     }
     sn_layer *l = f->layer;
     l->kind = &sn_ribbon;
@@ -502,8 +502,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
         rc = plan(j);
     if (rc == 0) {
         j->table = sn_body_alloc(&b->alloc, (uint64_t)SN_RIBBON_ENTRY << j->bits);
-        rc = j->table ? solve_to_fit(j)
-                      : sn_no_memory("no memory for the table");
+        rc = j->table ? solve_to_fit(j) : sn_no_memory("no memory for the table");
     }
     if (rc == 0)
         rc = make_filter(j, out);

@@ -71,8 +71,7 @@ static int open_bytes(uint8_t *bytes, uint64_t len, bool load, bool writable,
     if (load) {
         copy = sn_body_alloc(a, len);
         if (!copy)
-            return sn_no_memory("no memory for %llu bytes",
-                           (unsigned long long)len);
+            return sn_no_memory("no memory for %llu bytes", (unsigned long long)len);
         if (len)
             memcpy(copy, bytes, len);
         bytes = copy;
@@ -270,8 +269,7 @@ int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
         return rc;
     h.p = sn_body_alloc(&o->alloc, h.len);
     if (!h.p)
-        return sn_no_memory("no memory for %llu bytes",
-                       (unsigned long long)h.len);
+        return sn_no_memory("no memory for %llu bytes", (unsigned long long)h.len);
     sn_foreign_write(o, &(sn_sink){heap_put, &h});
     /* What is not in the bytes was said when it was opened. */
     seen_params params = {

@@ -121,7 +121,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
     uint8_t *body = sn_body_alloc(&f->alloc, len);
     if (!body)
         return sn_no_memory("no memory for a filter of %llu bytes",
-                       (unsigned long long)len);
+                            (unsigned long long)len);
     sn_layer *l = f->layer + f->layers++;
     *l = (sn_layer){.kind = kind, .shape = *shape, .len = len, .body = body};
     sn_choose_twins(f);

@@ -99,8 +99,7 @@ static uint8_t *make_header(const seen_filter *f, uint64_t len)
 {
     uint8_t *header = sn_alloc(&f->alloc, len);
     if (!header) {
-        sn_no_memory("no memory for a header of %llu bytes",
-                (unsigned long long)len);
+        sn_no_memory("no memory for a header of %llu bytes", (unsigned long long)len);
         return NULL;
     }
     fill_header(f, header);
@@ -197,7 +196,7 @@ static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
             *piece = header ? sn_body_alloc(&f->alloc, SN_PIECE) : NULL;
     int rc = piece ? 0
                    : sn_no_memory("no memory for a header of %llu bytes",
-                             (unsigned long long)len);
+                                  (unsigned long long)len);
     if (rc == 0)
         rc = sn_replace_write(to, header, len); /* its place */
     uint8_t *sum = header + sn_sums_at(f->layers);

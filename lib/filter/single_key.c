@@ -60,8 +60,8 @@ static bool layers_have(const seen_filter *f, uint64_t h)
 }
 
 /* Most filters: one native layer, no exceptions. Then calls go straight to the kind and
- * branch on no answer, so that several wait for memory at once: as many as the processor
- * can hold all instructions of, so that each one less is a gain. */
+ * branch on no answer, so that several wait for memory at once: as many as the
+ * processor can hold all instructions of, so that each one less is a gain. */
 static inline bool simple(const seen_filter *f)
 {
     return SN_FETCHES && f->has_one && !f->excused;

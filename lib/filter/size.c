@@ -162,7 +162,8 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     }
     if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
         sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
-        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", seen_kind_name(spec->kind));
+        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
+                       seen_kind_name(spec->kind));
     bool once = (spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO) ||
                 (spec->kind == SEEN_QUOTIENT && !(spec->flags & SEEN_REMOVES));
     out->own[SN_ONCE] = once;

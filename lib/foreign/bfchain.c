@@ -55,7 +55,7 @@ int sn_bf_link_alloc(sn_bf_link *l, const seen_allocator *a)
     l->data = sn_body_alloc(a, l->bits / 8);
     if (!l->data)
         return sn_no_memory("no memory for a link of %llu bytes",
-                       (unsigned long long)(l->bits / 8));
+                            (unsigned long long)(l->bits / 8));
     l->owned = true;
     return SEEN_OK;
 }

@@ -132,7 +132,7 @@ static int chain_grow(seen_cf *f)
     t.slots = sn_body_alloc(&f->alloc, table_bytes(f, &t));
     if (!t.slots)
         return sn_no_memory("no memory for a filter of %llu buckets",
-                       (unsigned long long)t.buckets);
+                            (unsigned long long)t.buckets);
     f->tables[f->n++] = t;
     return SEEN_OK;
 }

@@ -85,8 +85,7 @@ int sn_foreign_room(sn_foreign *f, uint64_t len)
             f->len && len < f->room + f->room / 2 ? f->room + f->room / 2 : len;
         uint8_t *p = sn_body_alloc(&f->alloc, room);
         if (!p)
-            return sn_no_memory("no memory for %llu bytes",
-                           (unsigned long long)room);
+            return sn_no_memory("no memory for %llu bytes", (unsigned long long)room);
         if (f->len)
             memcpy(p, f->file, f->len);
         sn_body_free(&f->alloc, f->file, f->room);

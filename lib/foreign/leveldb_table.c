@@ -194,7 +194,7 @@ static int index_read(const sn_foreign *f, block_set *b, span s)
     b->index = sn_alloc(&f->alloc, b->room * sizeof *b->index);
     if (!b->index)
         return sn_no_memory("no memory for %llu index entries",
-                       (unsigned long long)most);
+                            (unsigned long long)most);
     const uint8_t *p = s.p, *end = s.p + s.len;
     span value;
     uint64_t shared;

@@ -1,7 +1,8 @@
-/* probe.c - the one copy of probe.h's loops, for all probe rules, where bytes count (SN_SMALL).
+/* probe.c - the one copy of probe.h's loops, for all probe rules, where bytes count
+ * (SN_SMALL).
  *
- * There is no memory to fetch ahead, so keys go one by one; a call for each probe is the
- * price of the bytes. */
+ * There is no memory to fetch ahead, so keys go one by one; a call for each probe is
+ * the price of the bytes. */
 #include "foreign/probe.h"
 
 #ifdef SN_SMALL

@@ -66,7 +66,8 @@ static const sn_keyed_twin *chosen(void)
     return t;
 }
 
-static void choose_many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out)
+static void choose_many(const sn_keyed *s, const seen_key *keys, size_t n,
+                        uint64_t *out)
 {
     chosen()->many(s, keys, n, out);
 }

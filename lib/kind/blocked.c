@@ -228,8 +228,9 @@ static bool has_one(const sn_layer *l, uint64_t h)
 {
     const uint64_t *line = (const uint64_t *)(const void *)sn_blocked_at(l, h);
     uint64_t all = 1;
-    EACH_BIT(h, l->shape.k, lane, at,
-             { all &= sn_swap64(__atomic_load_n(line + lane, __ATOMIC_RELAXED)) >> at; });
+    EACH_BIT(h, l->shape.k, lane, at, {
+        all &= sn_swap64(__atomic_load_n(line + lane, __ATOMIC_RELAXED)) >> at;
+    });
     return all;
 }
 
@@ -247,7 +248,8 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
         uint64_t *line = (uint64_t *)(void *)sn_blocked_at(l, h[i]);
         uint64_t missing = 0;
         EACH_BIT(h[i], l->shape.k, lane, at, {
-            missing |= SN_SET_BITS(line + lane, sn_swap64((uint64_t)1 << at), atomically);
+            missing |=
+                SN_SET_BITS(line + lane, sn_swap64((uint64_t)1 << at), atomically);
         });
         dup[i] = missing == 0;
         fresh += missing != 0;

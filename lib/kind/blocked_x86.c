@@ -74,8 +74,8 @@ T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
 
 /* One key alone, in as few instructions as can be: how many calls wait for memory at
  * once depends on how many of them the processor holds. So constants are operands in
- * memory, and the registers are those that no older instruction knows, which need not be
- * cleared before the return. Compilers do neither. */
+ * memory, and the registers are those that no older instruction knows, which need not
+ * be cleared before the return. Compilers do neither. */
 T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
                                                               uint64_t h, bool two)
 {

@@ -374,8 +374,9 @@ static int merge_copy(void *ctx, const sn_place *p)
     if (w.for_good)
         return 0;
     if (!m->only_count && !insert(m->into, &m->family, p, &w, p->b + p->v))
-        return sn_fail(SEEN_EFULL, "the filter is full: make the filters for all keys of "
-                                   "the union");
+        return sn_fail(SEEN_EFULL,
+                       "the filter is full: make the filters for all keys of "
+                       "the union");
     m->copies++;
     return 0;
 }

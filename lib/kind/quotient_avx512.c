@@ -85,7 +85,9 @@ typedef struct place {
 T512 static INLINE place home_of(const fixed *f, uint64_t h)
 {
     uint64_t i, rest, at;
-    __asm__("mulxq %3, %0, %1" : "=r"(rest), "=r"(i) : "d"(h & f->top), "r"(f->q.lines));
+    __asm__("mulxq %3, %0, %1"
+            : "=r"(rest), "=r"(i)
+            : "d"(h & f->top), "r"(f->q.lines));
     __asm__("mulxq %2, %0, %0" : "=r"(at) : "d"(rest), "r"(f->step));
     return (place){f->q.body + 64 * i, (unsigned)(at >> 58), false};
 }
@@ -270,10 +272,10 @@ T512 static INLINE uintptr_t ask_for(const fixed *f, uint64_t h)
 /* Up to so many bytes, lines come fast enough without being asked for. */
 #define AT_HAND ((uint64_t)256 << 10)
 
-/* In a larger body, homes are known, and asked for, some time before their turn: what waits
- * for a line is then as little as can be. */
-T512 static INLINE void find_all(const sn_layer *l, const uint64_t *h, size_t n, bool *out,
-                                 enum lanes lanes)
+/* In a larger body, homes are known, and asked for, some time before their turn: what
+ * waits for a line is then as little as can be. */
+T512 static INLINE void find_all(const sn_layer *l, const uint64_t *h, size_t n,
+                                 bool *out, enum lanes lanes)
 {
     fixed f = fix(l, lanes);
     if (l->len <= AT_HAND) {
@@ -295,21 +297,22 @@ T512 static INLINE void find_all(const sn_layer *l, const uint64_t *h, size_t n,
     }
 }
 
-#define FOR_LANES(name, lanes)                                                    \
-    T512 static void has_##name(const sn_layer *l, const uint64_t *h, size_t n, bool *out) \
+#define FOR_LANES(name, lanes)                                                         \
+    T512 static void has_##name(const sn_layer *l, const uint64_t *h, size_t n,        \
+                                bool *out)                                             \
     {                                                                                  \
         find_all(l, h, n, out, lanes);                                                 \
     }                                                                                  \
     T512 static bool has_one_##name(const sn_layer *l, uint64_t h)                     \
     {                                                                                  \
-        fixed f = fix(l, lanes);                                                  \
-        return find(&f, l, h, home_of(&f, h), lanes);                                             \
+        fixed f = fix(l, lanes);                                                       \
+        return find(&f, l, h, home_of(&f, h), lanes);                                  \
     }                                                                                  \
     T512 static size_t add_##name(sn_layer *l, const uint64_t *h, size_t n, bool *dup) \
     {                                                                                  \
         fixed f = fix(l, lanes);                                                       \
         for (size_t i = 0; i < n; i++) {                                               \
-            int was = put(&f, l, h[i], lanes);                                     \
+            int was = put(&f, l, h[i], lanes);                                         \
             if (was < 0)                                                               \
                 return i;                                                              \
             dup[i] = was;                                                              \

@@ -16,10 +16,11 @@ bool sn_quotient_read(const sn_quotient *q, uint64_t i, sn_quotient_line *x);
 void sn_quotient_write(const sn_quotient *q, uint64_t i, const sn_quotient_line *x,
                        uint8_t *to);
 
-/* quotient_spread.c: puts the cells of FROM, or their halves if there are twice as many, and
- * its slots, which are as wide, into the empty lines of TO; *SLOTS is how many these are.
- * False if they do not fit, or if a line of FROM contradicts itself. */
-bool sn_quotient_spread(const sn_quotient *from, const sn_quotient *to, uint64_t *slots);
+/* quotient_spread.c: puts the cells of FROM, or their halves if there are twice as
+ * many, and its slots, which are as wide, into the empty lines of TO; *SLOTS is how
+ * many these are. False if they do not fit, or if a line of FROM contradicts itself. */
+bool sn_quotient_spread(const sn_quotient *from, const sn_quotient *to,
+                        uint64_t *slots);
 
 /* Which slots of LINE belong to the cell that is AT places after its first one. */
 uint64_t sn_quotient_run(const sn_quotient *q, const uint8_t *line, unsigned at);

@@ -303,8 +303,8 @@ static double error_now(const sn_layer *l)
                     : l->kind->error_at(&l->shape, (double)l->added);
 }
 
-/* The same cells, or their halves, and slots over as many lines or more, without looking at
- * each prefix: 0, a code, or 1 if nothing came of it. */
+/* The same cells, or their halves, and slots over as many lines or more, without
+ * looking at each prefix: 0, a code, or 1 if nothing came of it. */
 static int spread(sn_layer *l, sn_shape shape, const seen_allocator *a)
 {
     uint64_t len, slots;

@@ -1,8 +1,9 @@
-/* quotient_spread.c - the same cells, or their halves, over more lines, a line at a time.
+/* quotient_spread.c - the same cells, or their halves, over more lines, a line at a
+ * time.
  *
- * Five of six growths change only which line a cell lies in, and nearly every sixth cuts
- * each cell in two. Cells, starts and slots then go through three queues of bits, from old
- * lines to new ones. */
+ * Five of six growths change only which line a cell lies in, and nearly every sixth
+ * cuts each cell in two. Cells, starts and slots then go through three queues of bits,
+ * from old lines to new ones. */
 #include "kind/quotient_line.h"
 
 typedef unsigned __int128 bits128;
@@ -88,14 +89,15 @@ static void append(queue *x, unsigned at, uint64_t v, unsigned w)
 {
     unsigned to = x->slots * w, off = to % 64;
     bits128 bit = (bits128)1 << at;
-    x->starts |= (bits128)!(x->taken & bit) << x->slots++;
+    x->starts |= (bits128) !(x->taken & bit) << x->slots++;
     x->taken |= bit;
     x->slot[to / 64] |= v << off;
     x->slot[to / 64 + 1] |= v >> 1 >> (63 - off);
 }
 
-/* Appends the halves of the cells of old line I: the first bit of a slot says which, and the
- * others move up. A prefix without bits is in both halves, for all others there. */
+/* Appends the halves of the cells of old line I: the first bit of a slot says which,
+ * and the others move up. A prefix without bits is in both halves, for all others
+ * there. */
 static bool take_halves(queue *x, const sn_quotient *q, uint64_t i)
 {
     old o;

@@ -51,8 +51,7 @@ static uint64_t body_len(const sn_shape *s)
     uint64_t words = s->own[SN_RIBBON_WORDS];
     if (s->k > SN_RIBBON_RMAX || !s->units || s->units & (s->units - 1) ||
         s->units > (uint64_t)1 << 32 || words > SN_MAX_BYTES / 8 || words % 8 ||
-        words < s->units * (SN_RIBBON_ENTRY / 8) ||
-        s->own[SN_RIBBON_SHARE] >> 32 > 2 ||
+        words < s->units * (SN_RIBBON_ENTRY / 8) || s->own[SN_RIBBON_SHARE] >> 32 > 2 ||
         s->k + sn_ribbon_extra(s) > SN_RIBBON_RMAX)
         return 0;
     return words * 8;
@@ -72,7 +71,7 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
 
 /* Above this, a mix of r and r + 1 bits would be more than 1.01 log2(1/p) bits: what a
  * level costs beside its prints is 0.017 bits and 0.13% of them. */
-#define MIX_FITS(least) (1.0087 * (least) - 0.017)
+#define MIX_FITS(least) (1.0087 * (least)-0.017)
 #define TRIT_BITS 1.6 /* stored */
 
 /* How many bits, and for which share of the keys what else: bits alone if they fit, or

@@ -200,7 +200,7 @@ static inline bool sn_ribbon_bumps(const uint8_t *meta, uint64_t pos)
 
 /* The spot of any key. */
 sn_ribbon_spot sn_ribbon_find(const sn_layer *l, const uint8_t *entry,
-                               const sn_ribbon_key *k);
+                              const sn_ribbon_key *k);
 
 static inline unsigned sn_ribbon_extra(const sn_shape *s)
 {
@@ -219,7 +219,8 @@ static inline __attribute__((always_inline)) sn_ribbon_view
 sn_ribbon_view_of(const sn_layer *l, unsigned e)
 {
     const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
-    return (sn_ribbon_view){l, l->body, table, sn_ribbon_bits(&l->shape), l->shape.k, e};
+    return (sn_ribbon_view){l,          l->body, table, sn_ribbon_bits(&l->shape),
+                            l->shape.k, e};
 }
 
 /* The spot of the key with m = remix(h), G = remix(m) and C = remix(g). */
@@ -249,8 +250,9 @@ sn_ribbon_spot_of(sn_ribbon_view v, uint64_t h)
     return sn_ribbon_spot_mixed(v, m, g, sn_remix(g));
 }
 
-/* A key's trits are 13 bytes: NEAR from here on and then those from far_trits + NEAR on.
- * 16 from either are in the body, as the table is behind them, even where a key has none. */
+/* A key's trits are 13 bytes: NEAR from here on and then those from far_trits + NEAR
+ * on. 16 from either are in the body, as the table is behind them, even where a key has
+ * none. */
 static inline const uint8_t *sn_ribbon_near_trits(const sn_ribbon_spot *s)
 {
     return s->at + s->stride - s->near;
@@ -360,8 +362,9 @@ static inline uint64_t sn_ribbon_segments(uint64_t n, bool last)
     return last ? whole + 1 : whole ? whole : 1;
 }
 
-/* Segments whose keys are rich, of SEGMENTS, whole buckets and in doubt the longer print;
- * then the number of wide segments that the level needs. SHARE as in shape.own. */
+/* Segments whose keys are rich, of SEGMENTS, whole buckets and in doubt the longer
+ * print; then the number of wide segments that the level needs. SHARE as in shape.own.
+ */
 static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 {
     uint64_t doubt = share >> 32 == 2 ? 0 : 0xffffffffu;

@@ -79,8 +79,8 @@ static void sort_records(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned wo
 #define RADIX 11
 
 /* Three passes over the 33 bits behind the common ones leave hardly any two neighbours
- * out of order; where many agree in all of them, which no good hash does, they are sorted
- * alone. */
+ * out of order; where many agree in all of them, which no good hash does, they are
+ * sorted alone. */
 uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bits)
 {
     if (n < 2)
@@ -362,8 +362,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
     if (!sn_array_room(a, &w->now, &w->now_cap, n, sizeof *w->now) ||
         !sn_array_room(a, &w->next, &w->next_cap, n, sizeof *w->next) ||
         !sn_array_room(a, &w->undo, &w->undo_cap, 2 * n, sizeof *w->undo))
-        return sn_no_memory("no memory to solve %llu keys",
-                       (unsigned long long)n);
+        return sn_no_memory("no memory to solve %llu keys", (unsigned long long)n);
     int rc = 1;
     for (uint64_t salt = 0; rc == 1 && salt < SALTS; salt++)
         rc = attempt(w, m, n, bits, r, share, salt, entry);
@@ -376,8 +375,7 @@ int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned b
         return rc;
     uint64_t at;
     if (!more_words(w, -w->words_len & 7, &at))
-        return sn_no_memory("no memory to solve %llu keys",
-                       (unsigned long long)n);
+        return sn_no_memory("no memory to solve %llu keys", (unsigned long long)n);
     entry[7] = n;
     *words = w->words;
     *len = w->words_len;

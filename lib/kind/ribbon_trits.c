@@ -7,7 +7,7 @@
 
 /* A byte's trit t is its value / 243 times 3^(5-t), the whole part modulo 3; as a
  * fraction of 2^16 the value is never short of its own and never reaches the next. */
-#define TIMES(v, power) ((v) * 270u * (power) & 0xffff)
+#define TIMES(v, power) ((v)*270u * (power)&0xffff)
 #define TRIT(v, power) (TIMES(v, power) * 3 >> 16)
 #define IS(v, x)                                                                       \
     ((TRIT(v, 81u) == (x)) | (TRIT(v, 27u) == (x)) << 1 | (TRIT(v, 9u) == (x)) << 2 |  \
@@ -36,8 +36,9 @@ uint64_t sn_trit_put(sn_trit_row *rows, uint64_t pos, const sn_ribbon_key *k)
     sn_trit_row row = {k->subset, 0, k->trit};
     for (;; slot += step) {
         const sn_trit_row *in = rows + slot;
-        /* The row there counts its first slot once, so it is added to a row that does so
-         * twice; subtracted, that is added with once and twice exchanged, otherwise. */
+        /* The row there counts its first slot once, so it is added to a row that does
+         * so twice; subtracted, that is added with once and twice exchanged, otherwise.
+         */
         uint64_t less = -(row.once & 1), swap = (in->once ^ in->twice) & less;
         if (!in->once)
             break;
@@ -62,8 +63,8 @@ void sn_trit_fill(const sn_trit_row *rows, uint64_t wide, unsigned r, unsigned e
     uint64_t slot = 5 * sn_ribbon_trits_at(wide);
     unsigned byte = 0;
     for (uint64_t g = wide; g-- > 0;) {
-        uint8_t *to = out + sn_ribbon_at(g, wide, r, e) +
-                      8 * sn_ribbon_columns(g, wide, r, e);
+        uint8_t *to =
+            out + sn_ribbon_at(g, wide, r, e) + 8 * sn_ribbon_columns(g, wide, r, e);
         while (slot-- > 5 * sn_ribbon_trits_at(g)) {
             sn_trit_row row = rows[slot];
             row.once >>= 1;

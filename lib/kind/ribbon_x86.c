@@ -73,10 +73,16 @@ T512 INLINE bool match_few512(const sn_ribbon_spot *s)
     return right(s, value_rest(s, 0));
 }
 
-/* For each trit t of 16 bytes: what brings it to the top, 270 times 3^(4-t), and the bit
- * of a subset for it. 64 bits are one less than 13 bytes have trits. */
-#define LANES(x, last) {x, x, x, x, x, x, x, x, x, x, x, x, last, 0, 0, 0}
-#define ROUND(t, times, last) {LANES((times) & 0xffff, (times) & 0xffff), LANES(1 << t, last)}
+/* For each trit t of 16 bytes: what brings it to the top, 270 times 3^(4-t), and the
+ * bit of a subset for it. 64 bits are one less than 13 bytes have trits. */
+#define LANES(x, last)                                                                 \
+    {                                                                                  \
+        x, x, x, x, x, x, x, x, x, x, x, x, last, 0, 0, 0                              \
+    }
+#define ROUND(t, times, last)                                                          \
+    {                                                                                  \
+        LANES((times)&0xffff, (times)&0xffff), LANES(1 << t, last)                     \
+    }
 static const uint16_t rounds[5][2][16] = {
     ROUND(0, 270 * 81, 1), ROUND(1, 270 * 27, 2), ROUND(2, 270 * 9, 4),
     ROUND(3, 270 * 3, 8),  ROUND(4, 270, 0),
@@ -95,11 +101,10 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     __asm__("" : "+r"(c)); /* or gcc makes the constants anew for each key */
     const void *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     __m256i bytes = _mm256_cvtepu8_epi16(_mm_mask_mov_epi8(
-        _mm_loadu_si128(near), (__mmask16)(0xffffu << s->near),
-        _mm_loadu_si128(far)));
-    __m256i in = _mm256_cvtepu8_epi16(_mm_multishift_epi64_epi8(
-        _mm_set_epi64x(0x3c37322d28, 0x231e19140f0a0500),
-        _mm_set1_epi64x((long long)sn_ribbon_subset(s))));
+        _mm_loadu_si128(near), (__mmask16)(0xffffu << s->near), _mm_loadu_si128(far)));
+    __m256i in = _mm256_cvtepu8_epi16(
+        _mm_multishift_epi64_epi8(_mm_set_epi64x(0x3c37322d28, 0x231e19140f0a0500),
+                                  _mm_set1_epi64x((long long)sn_ribbon_subset(s))));
     __m256i sum = zero;
 #pragma GCC unroll 5
     for (int t = 0; t < 5; t++)
@@ -114,8 +119,8 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     return (over * 0xaaaaaaab <= 0x55555555) | (trit == 3); /* a multiple of 3 */
 }
 
-/* Bits first: absent keys hardly come further. From four bits on the words of a key in the
- * next segment end 64 bytes or more behind its first. */
+/* Bits first: absent keys hardly come further. From four bits on the words of a key in
+ * the next segment end 64 bytes or more behind its first. */
 T512 INLINE bool match_trits512(const sn_ribbon_spot *s)
 {
     unsigned used = s->used;
@@ -201,7 +206,7 @@ T512 INLINE bool match_two512(const sn_ribbon_spot *s)
 T512 static void has512(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     unsigned e = sn_ribbon_extra(&l->shape);
-    size_t done = e                ? ASK512(l, e, 16, h, n, found, match_trits512)
+    size_t done = e ? ASK512(l, e, 16, h, n, found, match_trits512)
                   : l->shape.k == 2 && !l->shape.own[SN_RIBBON_SHARE]
                       ? ASK512(l, 0, 32, h, n, found, match_two512)
                   : l->shape.k < 4 ? ASK512(l, 0, 32, h, n, found, match_few512)

@@ -195,13 +195,13 @@ static int grow(sn_layer *l, const seen_allocator *a)
     uint64_t *aside = sn_alloc(a, head * 64);
     if (!aside)
         return sn_no_memory("no memory to double a set of %llu bytes",
-                       (unsigned long long)l->len);
+                            (unsigned long long)l->len);
     memcpy(aside, l->body, head * 64);
     uint8_t *body = sn_body_regrow(a, l->body, old * 64, old * 128);
     if (!body) {
         sn_free(a, aside, head * 64);
         return sn_no_memory("no memory to double a set of %llu bytes",
-                       (unsigned long long)l->len);
+                            (unsigned long long)l->len);
     }
     l->body = body;
     l->len = old * 128;

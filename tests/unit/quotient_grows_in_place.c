@@ -187,7 +187,8 @@ static void halved(const seen_filter *f, const char *what)
             all |= was[end].v == whole;
         wholes += all;
         for (unsigned half = 0; all && half < 2; half++, m++)
-            wrong += m >= got || is[m].cell != 2 * was[i].cell + half || is[m].v != whole;
+            wrong +=
+                m >= got || is[m].cell != 2 * was[i].cell + half || is[m].v != whole;
         for (size_t k = i; !all && k < end; k++, m++)
             wrong += m >= got || is[m].cell != 2 * was[k].cell + (was[k].v >= whole) ||
                      is[m].v != (was[k].v << 1 & (2 * whole - 1));
@@ -201,14 +202,15 @@ static void halved(const seen_filter *f, const char *what)
 /* Adds from N keys on, until it has so few cells a line as when they are cut. */
 static void add_until_cut(seen_filter *f, uint64_t n)
 {
-    while ((uint64_t)2 << sn_quotient_c(&f->layer->shape) > 45 * f->layer->shape.units) {
+    while ((uint64_t)2 << sn_quotient_c(&f->layer->shape) >
+           45 * f->layer->shape.units) {
         add(f, n, n + 500);
         n += 500;
     }
 }
 
-/* As after many growths: in every seventh line, the first slot of an upper half has lost all
- * bits but those of its cell. */
+/* As after many growths: in every seventh line, the first slot of an upper half has
+ * lost all bits but those of its cell. */
 static void outgrow(seen_filter *f)
 {
     sn_quotient q = sn_quotient_of(f->layer);

@@ -171,7 +171,8 @@ static void trits(void)
             seen |= 1u << (3 * trit(a, i) + trit(b, i));
         }
     }
-    ok(sums && seen == 0x1ff, "all nine sums of two trits are right in 64 lanes at once");
+    ok(sums && seen == 0x1ff,
+       "all nine sums of two trits are right in 64 lanes at once");
     for (unsigned v = 0; v < 243; v++)
         for (unsigned t = 0, left = v; t < 5; t++, left /= 3) {
             unsigned one = sn_ribbon_planes[v] >> t & 1;

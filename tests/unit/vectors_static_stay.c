@@ -65,8 +65,7 @@ static bool trits_have(uint64_t slots, uint64_t s, uint64_t W, uint64_t e, uint6
         static const unsigned power[5] = {1, 3, 9, 27, 81};
         uint64_t slot = s / 5 * 5 + i, byte = slot / 5, in = (5 * byte + 4) / 64;
         uint64_t words = k + (in + 1 < W ? 0 : e);
-        uint64_t at =
-            8 * slots + segment_at(in, W, e) + 8 * words + byte - 64 * in / 5;
+        uint64_t at = 8 * slots + segment_at(in, W, e) + 8 * words + byte - 64 * in / 5;
         total += (subset >> i & 1) ? body[at] / power[slot % 5] % 3 : 0;
     }
     return !rich || total % 3 == (g & 0x7fffffff) * 3 >> 31;

@@ -1,8 +1,9 @@
 /* wasm_text.c - numbers to text and back, for the messages and keys of the library.
  *
  * The engine does what is hard about it: it has the digits of doubles already, exactly
- * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s %d
- * %u %x %#x %zu %llu %%, and %s, %g and %f with a precision: every form that is linked. */
+ * rounded, and wasi-libc's way through long doubles would take 20 kB. snprintf knows %s
+ * %d %u %x %#x %zu %llu %%, and %s, %g and %f with a precision: every form that is
+ * linked. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
