@@ -84,7 +84,7 @@ HIREDIS_LIBS := $(call pkg,--libs,$(HIREDIS_PKGS))
 endif
 
 # ---- library -------------------------------------------------------------------
-LIB_SRC := $(sort $(wildcard lib/*/*.c))
+LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 LIBSEEN = $(BUILD)/libseen.a
 LIBSEEN_SO = $(BUILD)/libseen.so.$(SOVERSION)
@@ -94,11 +94,12 @@ ALL = $(LIBSEEN) $(LIBSEEN_SO) $(BUILD)/libseen.so $(BUILD)/seen.pc
 INSTALL_PC = $(BUILD)/seen.pc
 PC_WHAT_seen = Have I seen this before? Bloom filters and what came after them
 
-# ---- command: cli/ is the seen command, kit/ what the programs share ------------
+# ---- command: cli/ is the seen command, corpus/ reads text corpora for it, kit/ is
+# what the programs share
 KIT_SRC := $(sort $(wildcard kit/*.c))
 KIT_OBJ := $(KIT_SRC:%.c=$(BUILD)/obj/%.o)
 LIBKIT = $(BUILD)/libkit.a
-CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
+CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c corpus/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_LIBS = -lz -lzstd $(LIB_LIBS)
 ifneq ($(CLI_SRC),)
@@ -143,7 +144,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config/cc
 
 # Inside the library, headers are found by layer: #include "base/bytes.h".
 $(LIB_OBJ): CPPFLAGS += -Ilib
-$(CLI_OBJ): CPPFLAGS += -Icli -Ikit
+$(CLI_OBJ): CPPFLAGS += -I. -Icli -Ikit
 # gcc gathers words in vector registers to store them at once: 7% slower lookups.
 $(BUILD)/obj/lib/kind/ribbon_x86.o: ALL_CFLAGS += -fno-tree-slp-vectorize
 

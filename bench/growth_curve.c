@@ -7,7 +7,7 @@
  * the best of five rounds in turn. Adds are the CPU time of all of them up to there. The
  * table goes to standard output, the curves to FILE. */
 #include "growing.h"
-#include "say.h"
+#include "messages.h"
 
 #include <math.h>
 #include <stdio.h>

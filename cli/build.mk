@@ -6,7 +6,7 @@ WEAK = $(BUILD)/tests/cli/seen-weak
 TESTS_NEED += $(WEAK)
 $(BUILD)/obj/weak/feed.o: cli/uniq/feed.c $(BUILD)/config/cc
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -Icli -Ikit -DSEEN_WEAK_HASH=10 -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Icli -Ikit -DSEEN_WEAK_HASH=10 -MMD -MP -c $< -o $@
 WEAK_OBJ = $(filter-out $(BUILD)/obj/cli/uniq/feed.o,$(CLI_OBJ)) $(BUILD)/obj/weak/feed.o
 # (Whatever else the command is linked with was built for the command.)
 $(WEAK): $(BUILD)/seen $(BUILD)/obj/weak/feed.o

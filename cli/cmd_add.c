@@ -1,11 +1,11 @@
 /* cmd_add.c - `seen add` and `seen rm`: adds keys to a filter, and removes them. */
 #include "commands.h"
 #include "uniq/feed.h"
-#include "format.h"
+#include "filters/format.h"
 #include "progress.h"
-#include "say.h"
-#include "named_filter.h"
-#include "remote_filter.h"
+#include "messages.h"
+#include "filters/named_filter.h"
+#include "filters/remote_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

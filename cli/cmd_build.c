@@ -2,11 +2,11 @@
 #include "commands.h"
 #include "uniq/feed.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 #include "human_numbers.h"
-#include "sizing.h"
-#include "named_filter.h"
+#include "filters/sizing.h"
+#include "filters/named_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  * any key in a few bits. */
 #include "commands.h"
 #include "sample.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
-#include "sizing.h"
+#include "filters/sizing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* cmd_convert.c - `seen convert`: writes a filter's bits in another container. */
 #include "commands.h"
-#include "format.h"
-#include "say.h"
-#include "named_filter.h"
+#include "filters/format.h"
+#include "messages.h"
+#include "filters/named_filter.h"
 
 #include <math.h>
 #include <stdio.h>

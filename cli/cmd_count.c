@@ -8,10 +8,10 @@
 #include "uniq/emit.h"
 #include "json.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 #include "human_numbers.h"
-#include "named_filter.h"
+#include "filters/named_filter.h"
 
 #include <inttypes.h>
 #include <math.h>

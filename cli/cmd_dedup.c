@@ -3,16 +3,16 @@
  * Nothing is guessed and nothing gets lost in silence: filters grow, what false
  * positives cost is counted, and files are put in their places whole. */
 #include "commands.h"
-#include "dedup/corpus_size.h"
-#include "dedup/dedup_report.h"
-#include "dedup/origins.h"
-#include "dedup/pipeline.h"
-#include "dedup/spelling.h"
+#include "corpus/corpus_size.h"
+#include "corpus/dedup_report.h"
+#include "corpus/origins.h"
+#include "corpus/pipeline.h"
+#include "corpus/spelling.h"
 #include "human_numbers.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
-#include "sizing.h"
+#include "filters/sizing.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "output.h"
 #include "sample.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 
 #include <errno.h>

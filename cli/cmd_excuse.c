@@ -1,9 +1,9 @@
 /* cmd_excuse.c - `seen excuse`: false positives that were met, answered with no. */
 #include "commands.h"
 #include "uniq/feed.h"
-#include "format.h"
-#include "named_filter.h"
-#include "say.h"
+#include "filters/format.h"
+#include "filters/named_filter.h"
+#include "messages.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cmd_formats.c - `seen formats`: lists other systems' filters that can be opened. */
 #include "commands.h"
 #include "json.h"
-#include "say.h"
+#include "messages.h"
 #include "seen.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* cmd_has.c - `seen has`: prints the lines that are in a filter, as grep would. */
 #include "commands.h"
 #include "uniq/emit.h"
-#include "format.h"
-#include "say.h"
-#include "named_filter.h"
-#include "remote_filter.h"
+#include "filters/format.h"
+#include "messages.h"
+#include "filters/named_filter.h"
+#include "filters/remote_filter.h"
 
 #include <stdlib.h>
 

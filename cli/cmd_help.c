@@ -1,6 +1,6 @@
 /* cmd_help.c - `seen help`: prints help as text, man page or shell completion. */
 #include "commands.h"
-#include "say.h"
+#include "messages.h"
 
 #include <stdio.h>
 #include <string.h>

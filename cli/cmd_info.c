@@ -1,11 +1,11 @@
 /* cmd_info.c - `seen info` and `seen verify`: shows and checks a filter. */
 #include "commands.h"
-#include "format.h"
+#include "filters/format.h"
 #include "json.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
-#include "named_filter.h"
-#include "remote_filter.h"
+#include "filters/named_filter.h"
+#include "filters/remote_filter.h"
 
 #include <math.h>
 #include <stdio.h>

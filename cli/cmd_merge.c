@@ -1,8 +1,8 @@
 /* cmd_merge.c - `seen merge`: writes the union of filters. */
 #include "commands.h"
-#include "format.h"
-#include "say.h"
-#include "named_filter.h"
+#include "filters/format.h"
+#include "messages.h"
+#include "filters/named_filter.h"
 
 static const kit_option options[] = {
     {'o', "output", "FILTER",

@@ -1,12 +1,12 @@
 /* cmd_new.c - `seen new`: makes an empty filter to measure. */
 #include "commands.h"
-#include "format.h"
-#include "say.h"
+#include "filters/format.h"
+#include "messages.h"
 #include "seed.h"
 #include "human_numbers.h"
-#include "sizing.h"
-#include "named_filter.h"
-#include "remote_filter.h"
+#include "filters/sizing.h"
+#include "filters/named_filter.h"
+#include "filters/remote_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

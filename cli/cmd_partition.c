@@ -3,13 +3,13 @@
  * Equal keys are in one part, in the order of the input, so that each part can be worked
  * on by itself: `seen uniq` of all parts is that of the whole. */
 #include "commands.h"
-#include "dedup/dedup.h"
-#include "dedup/inputs.h"
+#include "corpus/dedup.h"
+#include "corpus/inputs.h"
 #include "human_numbers.h"
-#include "keys.h"
+#include "filters/keys.h"
 #include "output.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 
 #include <errno.h>

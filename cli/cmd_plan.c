@@ -1,11 +1,11 @@
 /* cmd_plan.c - `seen plan`: every kind side by side, before anything is made. */
 #include "commands.h"
-#include "dedup/corpus_plan.h"
+#include "corpus/corpus_plan.h"
 #include "json.h"
 #include "plot.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
-#include "sizing.h"
+#include "filters/sizing.h"
 #include "timing.h"
 
 #include <math.h>

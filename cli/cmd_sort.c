@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "uniq/emit.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 
 #include <inttypes.h>

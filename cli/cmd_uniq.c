@@ -8,10 +8,10 @@
 #include "uniq/counting.h"
 #include "commands.h"
 #include "json.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 #include "source.h"
-#include "remote_filter.h"
+#include "filters/remote_filter.h"
 #include "uniq/uniq.h"
 
 #include <math.h>

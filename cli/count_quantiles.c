@@ -6,7 +6,7 @@
 #include "human_numbers.h"
 #include "json.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <inttypes.h>
 #include <math.h>

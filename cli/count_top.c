@@ -6,7 +6,7 @@
 #include "count_sketch.h"
 #include "json.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

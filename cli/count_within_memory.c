@@ -3,7 +3,7 @@
 #include "count_sketch.h"
 #include "json.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * one line in the table below; help, man page and completions follow from its table. */
 #include "bus_error.h"
 #include "commands.h"
-#include "nearest.h"
+#include "did_you_mean.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 #include "seen.h"
 #include "compression.h"
 

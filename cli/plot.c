@@ -4,7 +4,7 @@
  * Every curve comes from seen_solve, so it shows the filters as they would be made. */
 #include "plot.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* timing.c - makes a filter and measures lookups in it. */
 #include "timing.h"
-#include "say.h"
+#include "messages.h"
 
 #include <stdlib.h>
 #include <string.h>

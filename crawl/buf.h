@@ -2,7 +2,7 @@
 #ifndef CRAWL_BUF_H
 #define CRAWL_BUF_H
 
-#include "say.h"
+#include "messages.h"
 
 #include <stdbool.h>
 #include <stdint.h>

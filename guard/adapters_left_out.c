@@ -2,7 +2,7 @@
  *
  * Each still has its function, so that a program links the same everywhere; it refuses
  * and names the package. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #ifndef HAVE_cache_redis
 int seen_guard_redis(const char *host, int port, const char *prefix,
@@ -14,8 +14,8 @@ int seen_guard_redis(const char *host, int port, const char *prefix,
 #endif
 
 #ifndef HAVE_shared_home
-const guard_home sn_shared_home;
-int sn_shared_home_open(seen_guard *g, const seen_guard_config *config)
+const guard_backend sn_shared_backend;
+int sn_shared_backend_open(seen_guard *g, const seen_guard_config *config)
 {
     return sn_guard_fail(SEEN_EIO, "this build has no Redis: build it again with "
                                    "libhiredis-dev installed");

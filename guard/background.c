@@ -1,6 +1,6 @@
 /* background.c - the thread that builds when a filter is due, and does what a home
  * needs done every so often. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 static void *background(void *arg)
 {

@@ -1,10 +1,10 @@
 # guard/: filter, cache, database. The core needs nothing but the library; each adapter
 # needs its package; without it, the adapter's function only says so.
-GUARD_CORE := adapters_left_out after_fork background control guard local_home mapped_filters marked_write pool rebuild single_flight sql_table
+GUARD_CORE := adapters_left_out after_fork background control guard local_backend mapped_filters marked_write pool rebuild single_flight sql_table
 GUARD_LIBS :=
 GUARD_ADAPTERS :=
 ifneq ($(HIREDIS),)
-GUARD_ADAPTERS += cache_redis shared_home
+GUARD_ADAPTERS += cache_redis shared_backend
 GUARD_LIBS += $(call pkg,--libs,hiredis)
 else
 $(call part-skip,guard for Redis,libhiredis-dev)
@@ -27,7 +27,7 @@ ifneq ($(filter cache_redis,$(GUARD_ADAPTERS)),)
 GUARD_OBJ += $(BUILD)/obj/remote/server_connection.o
 GUARD_SHARED := shared_scripts shared_server shared_write shared_build
 GUARD_OBJ += $(GUARD_SHARED:%=$(BUILD)/obj/guard/%.o)
-$(patsubst %,$(BUILD)/obj/guard/%.o,cache_redis shared_home $(GUARD_SHARED)): CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
+$(patsubst %,$(BUILD)/obj/guard/%.o,cache_redis shared_backend $(GUARD_SHARED)): CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
 endif
 GUARD_PQ := $(call pkg,--cflags,libpq)
 $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)

@@ -4,7 +4,7 @@
  * "known to be absent", L and a token for "is being filled". Taking a lease is SET NX,
  * filling it a script that compares first; nothing here needs more than Redis 2.6.12.
  */
-#include "guard_inside.h"
+#include "guard_internal.h"
 #include "pool.h"
 
 #include "server_connection.h"

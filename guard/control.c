@@ -1,6 +1,6 @@
 /* control.c - the control file: opened with suspicion, mapped, and its slots. */
 #include "control.h"
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * No statement waits for ever: the server ends it after query_ms, and if not even that
  * is heard, the connection is given up a second later. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 #include "sql_table.h"
 
 #include <libpq-fe.h>

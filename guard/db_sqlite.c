@@ -1,5 +1,5 @@
 /* db_sqlite.c - a table in SQLite as the guard's database. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 #include "sql_table.h"
 
 #include <sqlite3.h>

@@ -1,6 +1,6 @@
 /* guard.c - the public calls: opens a guard, asks, writes, builds. What is shared, and
- * with whom, is the home's business (guard_inside.h). */
-#include "guard_inside.h"
+ * with whom, is the home's business (guard_internal.h). */
+#include "guard_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -112,9 +112,9 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     DEFAULT(worn, 0.3);
 #undef DEFAULT
     g->tag = tag_of(config);
-    g->home = config->shared ? &sn_shared_home : &sn_local_home;
+    g->home = config->shared ? &sn_shared_backend : &sn_local_backend;
     rc =
-        config->shared ? sn_shared_home_open(g, config) : sn_local_home_open(g, config);
+        config->shared ? sn_shared_backend_open(g, config) : sn_local_backend_open(g, config);
     if (rc < 0) {
         free(g);
         return rc;

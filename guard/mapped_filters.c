@@ -4,7 +4,7 @@
  * that finds no usable filter passes (fails open); a writer that cannot add takes the
  * filter out of use for everybody. */
 #include "mapped_filters.h"
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* marked_write.c - writes in the local home: keys are marked and added before the
  * commit, dropped from the cache and unmarked after it. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

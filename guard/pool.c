@@ -1,6 +1,6 @@
 /* pool.c - connections opened as needed, kept when idle, left behind in a fork. */
 #include "pool.h"
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Publish its number (from now on writers add to it), add the keys that are being
  * written, scan a snapshot, swap. control.h says why in this order. A builder that
  * dies leaves a number that nobody finishes; the next builder gets another one. */
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Announce it (from now on writers everywhere add to it), get the keys being written,
  * scan a snapshot into a bitmap of our own, upload that, and publish: one script joins
  * the two bitmaps and swaps the filters. The order is that of rebuild.c. */
-#include "shared_home.h"
+#include "shared_backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static int build_once(shared_build *b, bool asked)
 
 int sn_shared_build(seen_guard *g, bool asked)
 {
-    shared_home *h = g->shared;
+    shared_backend *h = g->shared;
     shared_view v;
     shared_build b = {.g = g, .s = sn_shared_connect(h, 30)};
     int rc = b.s ? 0 : SEEN_EIO;

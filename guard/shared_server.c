@@ -1,6 +1,6 @@
 /* shared_server.c - connections to whichever server is the master, and scripts run
  * through them. */
-#include "shared_home.h"
+#include "shared_backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ void sn_words_number(shared_words *w, uint64_t n)
                  (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)n));
 }
 
-void sn_words_script(shared_words *w, const shared_home *h, const shared_server *s,
+void sn_words_script(shared_words *w, const shared_backend *h, const shared_server *s,
                      enum shared_script script, unsigned keys)
 {
     sn_words_text(w, "EVALSHA");
@@ -57,7 +57,7 @@ void sn_words_script(shared_words *w, const shared_home *h, const shared_server 
         sn_words_text(w, h->state);
 }
 
-void sn_words_key(shared_words *w, const shared_home *h, const char *kind,
+void sn_words_key(shared_words *w, const shared_backend *h, const char *kind,
                   const char *id, const void *more, size_t len)
 {
     size_t room = strlen(h->state) + strlen(kind) + strlen(id) + len + 4;
@@ -143,7 +143,7 @@ static redisReply *simple(shared_server *s, int type, const char *const *words)
 }
 #define SIMPLE(s, type, ...) simple(s, type, (const char *const[]){__VA_ARGS__, NULL})
 
-static bool log_in(shared_home *h, shared_server *s)
+static bool log_in(shared_backend *h, shared_server *s)
 {
     if (!h->password)
         return true;
@@ -166,7 +166,7 @@ static bool info_field(const char *info, const char *field, char *out, size_t si
     return true;
 }
 
-int sn_shared_identify(shared_home *h, shared_server *s)
+int sn_shared_identify(shared_backend *h, shared_server *s)
 {
     char role[16] = "", replicas[16] = "0", run[44] = "", id[44] = "";
     redisReply *r = SIMPLE(s, REDIS_REPLY_STRING, "INFO", "server");
@@ -203,7 +203,7 @@ static bool load_scripts(shared_server *s)
 }
 
 /* The first server of the list that is rated RATING or better. */
-static shared_server *connect_rated(shared_home *h, double silence, int rating)
+static shared_server *connect_rated(shared_backend *h, double silence, int rating)
 {
     const sn_conn_limits limits = {.connect = 0.5,
                                    .silence = silence,
@@ -226,7 +226,7 @@ static shared_server *connect_rated(shared_home *h, double silence, int rating)
     return NULL;
 }
 
-shared_server *sn_shared_connect(shared_home *h, double silence)
+shared_server *sn_shared_connect(shared_backend *h, double silence)
 {
     shared_server *s = connect_rated(h, silence, 2);
     if (!s && h->replicas)

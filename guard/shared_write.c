@@ -1,6 +1,6 @@
 /* shared_write.c - writes in the shared home: a key is marked, in the filter and
  * confirmed before the commit, or the write is refused. */
-#include "shared_home.h"
+#include "shared_backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void add_token(shared_words *w, uint64_t token)
 }
 
 /* Marks the keys and adds them to both filters of the view. */
-static redisReply *send_begin(shared_home *h, shared_server *s, const shared_view *v,
+static redisReply *send_begin(shared_backend *h, shared_server *s, const shared_view *v,
                               shared_write *w, bool add)
 {
     shared_words words = {0};
@@ -86,7 +86,7 @@ static redisReply *send_begin(shared_home *h, shared_server *s, const shared_vie
     return sn_shared_send(s, &words);
 }
 
-static redisReply *send_end(shared_home *h, shared_server *s, const shared_write *w,
+static redisReply *send_end(shared_backend *h, shared_server *s, const shared_write *w,
                             const char *outcome, uint64_t deleted)
 {
     shared_words words = {0};
@@ -106,7 +106,7 @@ static redisReply *send_end(shared_home *h, shared_server *s, const shared_write
 
 /* Tells the server how a write ended. If that fails, its keys stay marked until the
  * lease ends, and an hour longer: until then the cache is not believed for them. */
-static bool tell(shared_home *h, const shared_write *w, const char *outcome,
+static bool tell(shared_backend *h, const shared_write *w, const char *outcome,
                  uint64_t deleted)
 {
     for (int tries = 0; tries < 2; tries++) {
@@ -124,7 +124,7 @@ static bool tell(shared_home *h, const shared_write *w, const char *outcome,
 }
 
 /* One try over S: 0, a negative code, or 1 if it must be tried again. */
-static int begin_once(shared_home *h, shared_server *s, shared_write *w, bool add,
+static int begin_once(shared_backend *h, shared_server *s, shared_write *w, bool add,
                       bool fresh)
 {
     shared_view v;
@@ -152,7 +152,7 @@ static int begin_once(shared_home *h, shared_server *s, shared_write *w, bool ad
 int sn_shared_begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
                     seen_guard_write **out)
 {
-    shared_home *h = g->shared;
+    shared_backend *h = g->shared;
     *out = NULL;
     shared_write *w = copy_keys(g, keys, n);
     if (!w)

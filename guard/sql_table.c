@@ -1,7 +1,7 @@
 /* sql_table.c - opens a table for the guard: copies the statements, connects once, and
  * learns which database it is. */
 #include "sql_table.h"
-#include "guard_inside.h"
+#include "guard_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * the handler may do more than one that interrupts anything. */
 #include "bus_error.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* growing.c - a filter made again from the hashes in a scratch file. */
 #include "growing.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* lines.c - reads blocks and carries the beginning of a line over to the next. */
 #include "lines.h"
-#include "say.h"
+#include "messages.h"
 #include "source.h"
 
 #include <errno.h>

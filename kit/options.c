@@ -1,8 +1,8 @@
 /* options.c - walks over the words of a command line by the command's table. */
 #include "options.h"
-#include "nearest.h"
+#include "did_you_mean.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <getopt.h>
 #include <stdarg.h>

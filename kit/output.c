@@ -3,7 +3,7 @@
  * (The library replaces its filters in the same way, lib/base/replace.c, and exports no
  * files; programs see nothing of it but seen.h.) */
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <fcntl.h>

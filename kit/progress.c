@@ -1,6 +1,6 @@
 /* progress.c - writes one line on a terminal over and over, and wipes it. */
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 
 #include <stdio.h>

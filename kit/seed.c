@@ -1,7 +1,7 @@
 /* seed.c - a seed from an option, from SEEN_SEED, or a random one. */
 #include "seed.h"
 
-#include "say.h"
+#include "messages.h"
 #include "seen.h"
 
 #include <ctype.h>

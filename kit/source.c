@@ -4,7 +4,7 @@
  * more is while what is there could still be the beginning of a magic. Several streams
  * in a row (gzip members, zstd frames) are one, as for their own tools. */
 #include "source.h"
-#include "say.h"
+#include "messages.h"
 #include "compression.h"
 
 #include <errno.h>

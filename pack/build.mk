@@ -26,7 +26,7 @@ LIB_LAYERS = base hash sketch kind foreign filter
 .PHONY: amalgamation
 amalgamation: $(DIST)/seen.c $(DIST)/seen.h
 	@echo $^
-$(DIST)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h) include/seen.h
+$(DIST)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h lib/*/*/*.h) include/seen.h
 	@mkdir -p $(@D)
 	@pack/amalgamate $(VERSION) LICENSE $(foreach l,$(LIB_LAYERS),$(filter lib/$(l)/%,$(LIB_SRC))) >$@.new && mv $@.new $@
 $(DIST)/seen.h: include/seen.h

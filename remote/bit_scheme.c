@@ -1,6 +1,6 @@
 /* bit_scheme.c - the bits of a key under our own scheme and under those of scripts. */
 #include "bit_scheme.h"
-#include "foreign/redisbloom.h"
+#include "foreign/redisbloom/redisbloom.h"
 #include <math.h>
 
 /* Larger strings are slow to create, save and move; 512 MB is the limit of Redis. */

@@ -14,11 +14,11 @@ $(REMOTE_A): $(REMOTE_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $(REMOTE_OBJ)
 
-$(BUILD)/obj/cli/remote_filter.o: CPPFLAGS += $(REMOTE_FLAGS)
+$(BUILD)/obj/cli/filters/remote_filter.o: CPPFLAGS += $(REMOTE_FLAGS)
 $(BUILD)/seen: $(REMOTE_A)
 $(BUILD)/seen: CLI_LIBS := $(REMOTE_LIBS) $(CLI_LIBS)
 else
 $(call part-skip,redis client (seen --redis),libhiredis-dev)
 endif
 CONFIG_remote := $(REMOTE_FLAGS) $(HIREDIS_FLAGS) $(HIREDIS_LIBS) $(REMOTE_OBJ)
-$(BUILD)/obj/cli/remote_filter.o: $(BUILD)/config/remote
+$(BUILD)/obj/cli/filters/remote_filter.o: $(BUILD)/config/remote

@@ -5,15 +5,15 @@
 # the library in WebAssembly is declared by their headers.)
 . "$(dirname "$0")/tap.sh"
 cd "$top" || exit 1
-up=$(grep -n '^#include "' lib/*/*.[ch] | awk -F'[:/"]' '
+up=$(grep -n '^#include "' lib/*/*.[ch] lib/*/*/*.[ch] | awk -F'[:/"]' '
     BEGIN { split("base hash sketch kind foreign filter", l, " "); for (i in l) rank[l[i]] = i }
     { file = $0; sub(/:.*/, "", file); split(file, at, "/"); from = at[2]
       to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to); split(to, in_, "/")
       if (to ~ /^seen[a-z_]*\.h$/) next
       if (!(in_[1] in rank) || rank[in_[1]] > rank[from]) print file " includes " to }')
 same "the library's layers include downward only" "" "$up"
-out=$(grep -nE '^#include "(base|hash|sketch|kind|foreign|filter)/' cli/*.[ch] cli/*/*.[ch] kit/*.[ch] \
-    remote/*.[ch] crawl/*.[ch] crawl/*/*.[ch] plugins/*/*.[ch] guard/*.[ch] bindings/*/*/*.[ch] examples/*.[ch] 2>/dev/null |
-    grep -vE -e '^(remote|plugins/redis)/.*"foreign/redisbloom\.h"' -e '^bindings/wasm/src/no_files\.c:')
+out=$(grep -nE '^#include "(base|hash|sketch|kind|foreign|filter)/' cli/*.[ch] cli/*/*.[ch] corpus/*.[ch] kit/*.[ch] \
+    remote/*.[ch] crawl/*.[ch] crawl/*/*.[ch] plugins/*/*.[ch] plugins/*/*/*.[ch] guard/*.[ch] bindings/*/*/*.[ch] examples/*.[ch] 2>/dev/null |
+    grep -vE -e '^(remote|plugins/redis)/.*"foreign/redisbloom/redisbloom\.h"' -e '^bindings/wasm/src/no_files\.c:')
 same "programs see only seen.h" "" "$out"
 finish

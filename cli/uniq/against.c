@@ -1,6 +1,6 @@
 /* against.c - opens what else counts as seen: filters as they are, lists as sets. */
 #include "against.h"
-#include "say.h"
+#include "messages.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * a temporary file and the filter is built from there. */
 #include "budget.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 
 #include <stdio.h>

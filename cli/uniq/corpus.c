@@ -5,7 +5,7 @@
  * first: a file that changes in between is an error, never a wrong answer. */
 #include "corpus.h"
 #include "output.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <fcntl.h>

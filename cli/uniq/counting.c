@@ -8,7 +8,7 @@
 #include "counting.h"
 #include "human_numbers.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 #include "source.h"
 

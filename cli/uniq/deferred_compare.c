@@ -5,7 +5,7 @@
  * other, can be prefetched, and release the pages again. The keys are copied, because
  * their block will be gone by then. */
 #include "deferred_compare.h"
-#include "say.h"
+#include "messages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * that a block leaves in one write. A line that ended its file without a terminator
  * is written without one, unless another line follows it. */
 #include "emit.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "output.h"
 #include "progress.h"
 #include "deferred_compare.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 #include "source.h"
 #include "uniq.h"

@@ -7,7 +7,7 @@
  * hashes it itself: so the work finds its balance. */
 #include "feed.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "human_numbers.h"
 
 #include <pthread.h>

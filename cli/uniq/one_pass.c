@@ -5,7 +5,7 @@
  * kept in shards, which take turns of their own. */
 #include "budget.h"
 #include "progress.h"
-#include "say.h"
+#include "messages.h"
 #include "source.h"
 #include "uniq.h"
 

@@ -6,8 +6,8 @@
  * meanwhile also hear "new". Until the lines are recorded a set of our own holds them,
  * so that of equal lines only the first is new. */
 #include "record_after_print.h"
-#include "say.h"
-#include "sizing.h"
+#include "messages.h"
+#include "filters/sizing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_RECORD_AFTER_PRINT_H
 #define CLI_RECORD_AFTER_PRINT_H
 
-#include "named_filter.h"
+#include "filters/named_filter.h"
 
 typedef struct after_print after_print;
 

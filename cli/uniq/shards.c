@@ -3,9 +3,9 @@
  * The low bits of a hash select the shard, because a set is indexed by the high ones.
  * While one shard doubles, the threads at the others go on. */
 #include "shards.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
-#include "sizing.h"
+#include "filters/sizing.h"
 
 #include <math.h>
 #include <stdatomic.h>

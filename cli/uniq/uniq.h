@@ -3,11 +3,11 @@
 #define CLI_UNIQ_H
 
 #include "emit.h"
-#include "keys.h"
-#include "named_filter.h"
+#include "filters/keys.h"
+#include "filters/named_filter.h"
 #include "record_after_print.h"
 #include "shards.h"
-#include "sizing.h"
+#include "filters/sizing.h"
 
 typedef struct uniq {
     /* as asked */

@@ -1,6 +1,6 @@
 /* cookie_jar.c - cookies that libcurl's transfers share, behind a lock. */
 #include "cookie_jar.h"
-#include "say.h"
+#include "messages.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* loop.c - a thin layer over epoll. */
 #include "loop.h"
-#include "say.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* unpack.c - zlib, libbrotlidec and libzstd behind one call. */
 #include "unpack.h"
-#include "say.h"
+#include "messages.h"
 
 #include <brotli/decode.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * beyond the last place take what is moved there; when they are used up, the shard
  * grows. */
 #include "exact_set.h"
-#include "say.h"
+#include "messages.h"
 
 #include <endian.h>
 #include <errno.h>

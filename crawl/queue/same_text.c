@@ -1,6 +1,6 @@
 /* same_text.c - a hash table with open addressing; its room is a power of two. */
 #include "same_text.h"
-#include "say.h"
+#include "messages.h"
 
 #include <stdlib.h>
 

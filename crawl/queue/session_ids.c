@@ -1,6 +1,6 @@
 /* session_ids.c - finds, strips and proves session ids. */
 #include "session_ids.h"
-#include "say.h"
+#include "messages.h"
 #include "seen.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * question. */
 #include "visited.h"
 #include "exact_set.h"
-#include "say.h"
+#include "messages.h"
 #include "seed.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * finds a near-duplicate in one of four places. A place holds only the latest simhash. */
 #include "worth.h"
 #include "page/fingerprint.h"
-#include "say.h"
+#include "messages.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* batch.c - asking and adding: hash once, fetch memory ahead, then test and set.
  *
- * A large layer is streamed: its twin fetches the line of the key 64 ahead while it
- * works on this one. Where a twin cannot, keys pass in groups of 16, and while a group
+ * A large layer is streamed: its variant fetches the line of the key 64 ahead while it
+ * works on this one. Where a variant cannot, keys pass in groups of 16, and while a group
  * is tested the lines of the next three are on their way: a rolling window that keeps
  * the memory busy, where one that is filled and emptied would let it wait. Several
  * layers are asked in turn, a thousand keys at a time, newest first; older ones see
@@ -10,7 +10,7 @@
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include <string.h>
 
 /* (Where nothing can be fetched, a group is what keeps its hashes in the first cache.) */
@@ -26,7 +26,7 @@ static inline void fetch(const sn_layer *l, const uint64_t *h, size_t n, size_t 
                          size_t count)
 {
     if (from < n)
-        l->twin->touch(l, h + from, n - from < count ? n - from : count);
+        l->variant->prefetch(l, h + from, n - from < count ? n - from : count);
 }
 
 /* So few keys have the lines of all layers fetched at once. */
@@ -40,9 +40,9 @@ static inline bool few(size_t n)
 static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, size_t n,
                          bool *out, bool near)
 {
-    const sn_twin *t = l->twin;
-    bool far = SN_FETCHES && !near && l->len > SN_TOUCH_BYTES && t->touch &&
-               (into || !l->kind->paced);
+    const sn_variant *t = l->variant;
+    bool far = SN_FETCHES && !near && l->len > SN_PREFETCH_BYTES && t->prefetch &&
+               (into || !l->kind->prefetches_itself);
     bool ahead =
         far && n > SN_AHEAD && (into ? t->add_ahead != NULL : t->has_ahead != NULL);
     size_t done = 0, step = far ? GROUP : n;
@@ -77,11 +77,11 @@ static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_
 {
     bool hit[CHUNK], near = few(n);
     if (near && n > 1)
-        sn_touch(f, h, n);
+        sn_prefetch(f, h, n);
     if (!upto) {
         memset(found, 0, n);
-    } else if (near && f->alike) {
-        f->layer->twin->has_any(f->layer, upto, h, n, found);
+    } else if (near && f->same_variant) {
+        f->layer->variant->has_any(f->layer, upto, h, n, found);
         upto = 0;
     } else {
         pass_layer(f->layer + upto - 1, NULL, h, n, found, near);
@@ -138,7 +138,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
         /* A key that is already in needs no room: a full filter still says so. */
         if (taken < offer || sn_room(l) == 0) {
             if (!multiset) {
-                l->twin->has(l, h + done, 1, hit);
+                l->variant->has(l, h + done, 1, hit);
                 if (hit[0]) {
                     dup[done++] = true;
                     continue;
@@ -169,9 +169,9 @@ static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_ke
             size_t taken = add_growing(into, h, m, answer, why);
             if (taken < m)
                 return done + taken;
-        } else if (few(m) && f->alike) {
-            sn_touch(f, h, m);
-            f->layer->twin->has_any(f->layer, f->layers, h, m, answer);
+        } else if (few(m) && f->same_variant) {
+            sn_prefetch(f, h, m);
+            f->layer->variant->has_any(f->layer, f->layers, h, m, answer);
         } else {
             sift(f, f->layers, h, m, answer, rest, at);
         }
@@ -186,14 +186,14 @@ size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup, int 
     sn_layer *l = f->layer;
     size_t taken = 0;
     if (f->layers == 1) {
-        if (sn_room(l) >= n && (taken = l->twin->add(l, h, n, dup)) == n)
+        if (sn_room(l) >= n && (taken = l->variant->add(l, h, n, dup)) == n)
             return n;
-    } else if (n == 1 && f->alike) {
-        l->twin->has_any(l, f->layers - 1, h, 1, dup);
+    } else if (n == 1 && f->same_variant) {
+        l->variant->has_any(l, f->layers - 1, h, 1, dup);
         if (*dup)
             return 1;
         l = sn_newest(f);
-        if (sn_room(l) && l->twin->add(l, h, 1, dup))
+        if (sn_room(l) && l->variant->add(l, h, 1, dup))
             return 1;
     }
     return taken + add_growing(f, h + taken, n - taken, dup + taken, why);
@@ -208,15 +208,15 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
 {
     uint64_t ring[WINDOW];
     bool ignored[GROUP];
-    size_t ahead = 0, behind = 0, window = SN_FETCHES && f->touch ? WINDOW : GROUP;
+    size_t ahead = 0, behind = 0, window = SN_FETCHES && f->prefetch ? WINDOW : GROUP;
     while (behind < n) {
         while (ahead < n && ahead - behind < window) {
             size_t m = n - ahead < GROUP ? n - ahead : GROUP;
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
                 sn_key_hashes(f, keys + ahead, m, slot);
-            if (SN_FETCHES && f->touch)
-                sn_touch(f, keys ? slot : hashes + ahead, m);
+            if (SN_FETCHES && f->prefetch)
+                sn_prefetch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
         }
         size_t m = n - behind < GROUP ? n - behind : GROUP;
@@ -226,21 +226,21 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
             if (taken < m || into->layers > 1)
                 return behind + taken;
         } else {
-            f->layer->twin->has(f->layer, h, m, out + behind);
+            f->layer->variant->has(f->layer, h, m, out + behind);
         }
         behind += m;
     }
     return n;
 }
 
-/* ---- one layer whose twin fetches ahead by itself -------------------------------- */
+/* ---- one layer whose variant fetches ahead by itself -------------------------------- */
 
 #define STEP 32
 
 static inline void work(const seen_filter *f, seen_filter *into, const uint64_t *h,
                         size_t n, bool *out, bool ahead)
 {
-    const sn_twin *t = f->layer->twin;
+    const sn_variant *t = f->layer->variant;
     bool ignored[CHUNK];
     if (!into) {
         (ahead ? t->has_ahead : t->has)(f->layer, h, n, out);
@@ -261,7 +261,7 @@ static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_
                           size_t n, bool *out)
 {
     size_t main = n > SN_AHEAD ? n - SN_AHEAD : 0;
-    f->layer->twin->touch(f->layer, h, n - main);
+    f->layer->variant->prefetch(f->layer, h, n - main);
     work(f, into, h, main, out, true);
     work(f, into, h + main, n - main, out ? out + main : NULL, false);
 }
@@ -281,7 +281,7 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
         sn_key_hashes(f, keys + hashed, m, line + to);
         hashed += m;
         if (to - from < SN_AHEAD) /* nothing before them asks for these */
-            f->layer->twin->touch(f->layer, line + to, m);
+            f->layer->variant->prefetch(f->layer, line + to, m);
         to += m;
         bool ahead = to - from >= SN_AHEAD + STEP;
         if (!ahead && hashed < n)
@@ -297,16 +297,16 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
 static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
-    return SN_FETCHES && f->touch && n > SN_AHEAD &&
-           (adding ? l->twin->add_ahead && sn_room(l) >= n
-                   : l->twin->has_ahead != NULL);
+    return SN_FETCHES && f->prefetch && n > SN_AHEAD &&
+           (adding ? l->variant->add_ahead && sn_room(l) >= n
+                   : l->variant->has_ahead != NULL);
 }
 
 /* ---- a kind that fetches ahead by itself ----------------------------------------- */
 
-static inline bool paced(const seen_filter *f)
+static inline bool prefetches_itself(const seen_filter *f)
 {
-    return SN_FETCHES && f->layer->kind->paced;
+    return SN_FETCHES && f->layer->kind->prefetches_itself;
 }
 
 static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
@@ -315,7 +315,7 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
         sn_key_hashes(f, keys + i, m, h);
-        f->layer->twin->has(f->layer, h, m, out + i);
+        f->layer->variant->has(f->layer, h, m, out + i);
     }
 }
 
@@ -348,7 +348,7 @@ static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
 }
 
 /* The result of a batch of N of which DONE were taken. */
-static int told(size_t done, size_t n, size_t *taken, int why)
+static int batch_result(size_t done, size_t n, size_t *taken, int why)
 {
     if (taken)
         *taken = done;
@@ -361,9 +361,9 @@ int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
     int why = SEEN_OK;
     size_t done = f->foreign ? sn_handle_foreign_add(f, keys, n, dup, &why)
                              : add_batch(f, keys, NULL, n, dup, &why);
-    if (SN_FILES && f->excused)
-        sn_excused_added(f, keys, NULL, done, dup);
-    return told(done, n, taken, why);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_added(f, keys, NULL, done, dup);
+    return batch_result(done, n, taken, why);
 }
 
 int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
@@ -371,9 +371,9 @@ int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
 {
     int why = SEEN_OK;
     size_t done = add_batch(f, NULL, h, n, dup, &why);
-    if (SN_FILES && f->excused)
-        sn_excused_added(f, NULL, h, done, dup);
-    return told(done, n, taken, why);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_added(f, NULL, h, done, dup);
+    return batch_result(done, n, taken, why);
 }
 
 void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
@@ -382,14 +382,14 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
         sn_foreign_has(f->foreign, keys, n, found);
     else if (f->layers > 1)
         pass_layers(f, NULL, keys, NULL, n, found, NULL);
-    else if (paced(f))
+    else if (prefetches_itself(f))
         ask_paced(f, keys, n, found);
     else if (streams(f, false, n))
         stream_keys(f, NULL, keys, n, found);
     else
         roll(f, NULL, keys, NULL, n, found, NULL);
-    if (SN_FILES && f->excused)
-        sn_excused_sift(f, keys, NULL, n, found);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_sift(f, keys, NULL, n, found);
 }
 
 int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
@@ -400,13 +400,13 @@ int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fou
     }
     if (f->layers > 1)
         pass_layers(f, NULL, NULL, h, n, found, NULL);
-    else if (paced(f))
-        f->layer->twin->has(f->layer, h, n, found);
+    else if (prefetches_itself(f))
+        f->layer->variant->has(f->layer, h, n, found);
     else if (streams(f, false, n))
         stream_hashes(f, NULL, h, n, found);
     else
         roll(f, NULL, NULL, h, n, found, NULL);
-    if (SN_FILES && f->excused)
-        sn_excused_sift(f, NULL, h, n, found);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_sift(f, NULL, h, n, found);
     return SEEN_OK;
 }

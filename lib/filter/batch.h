@@ -23,11 +23,11 @@ static inline uint64_t sn_room(const sn_layer *l)
 }
 
 /* Asks for the memory of N keys in every layer that the caches cannot hold. */
-static inline void sn_touch(const seen_filter *f, const uint64_t *h, size_t n)
+static inline void sn_prefetch(const seen_filter *f, const uint64_t *h, size_t n)
 {
     for (uint32_t i = 0; SN_FETCHES && i < f->layers; i++)
-        if (f->layer[i].len > SN_TOUCH_BYTES && f->layer[i].twin->touch)
-            f->layer[i].twin->touch(f->layer + i, h, n);
+        if (f->layer[i].len > SN_PREFETCH_BYTES && f->layer[i].variant->prefetch)
+            f->layer[i].variant->prefetch(f->layer + i, h, n);
 }
 
 /* Whether hashes may be added to F now, or a reason why not. */

@@ -479,7 +479,7 @@ static int make_filter(job *j, seen_filter **out)
     f->hasher = j->b->hasher;
     f->keys = j->kept;
     f->error = l->shape.error;
-    sn_choose_twins(f);
+    sn_choose_variants(f);
     *out = f;
     return 0;
 }

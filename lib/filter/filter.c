@@ -1,6 +1,6 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
 #include "filter/batch.h"
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
@@ -91,7 +91,7 @@ void seen_free(seen_filter *f)
         return;
     if (sn_in_file(f) && f->writable && !f->shared)
         seen_flush(f);
-    sn_excused_free(f);
+    sn_exceptions_free(f);
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
@@ -158,7 +158,7 @@ static int clear(seen_filter *f)
     f->layers = 1;
     memset(f->layer[0].body, 0, f->layer[0].len);
     f->layer[0].added = 0;
-    sn_choose_twins(f);
+    sn_choose_variants(f);
     return 0;
 }
 
@@ -166,7 +166,7 @@ int seen_clear(seen_filter *f)
 {
     int rc = clear(f);
     if (rc == 0) /* nothing is called present, so there is nothing to excuse */
-        sn_excused_free(f);
+        sn_exceptions_free(f);
     return rc;
 }
 
@@ -215,7 +215,7 @@ int seen_copy(const seen_filter *f, seen_filter **out)
     if (rc == 0) {
         g->modified = f->modified;
         g->content = f->content;
-        rc = sn_excused_copy(g, f);
+        rc = sn_exceptions_copy(g, f);
     }
     if (rc == 0)
         *out = g;
@@ -383,7 +383,7 @@ static int absorb(seen_filter *dst, const seen_filter *src)
                                        "the second, where one may stand for others");
     int rc = dst->layer->kind->absorb(dst->layer, src->layer, &dst->alloc);
     if (rc == 0)
-        sn_choose_twins(dst);
+        sn_choose_variants(dst);
     return rc;
 }
 
@@ -439,8 +439,8 @@ static int merge(seen_filter *dst, const seen_filter *src)
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
     int rc = merge(dst, src);
-    if (SN_FILES && dst->excused && dst != src) /* also after a failure: some may be in */
-        sn_excused_merged(dst, src);
+    if (SN_FILES && dst->exceptions && dst != src) /* also after a failure: some may be in */
+        sn_exceptions_merged(dst, src);
     return rc;
 }
 

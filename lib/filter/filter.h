@@ -12,9 +12,9 @@
 #define SN_MAX_LAYERS 80
 
 /* Below this many bytes a body lives in the second-level cache: nothing to fetch. */
-#define SN_TOUCH_BYTES ((uint64_t)512 << 10)
+#define SN_PREFETCH_BYTES ((uint64_t)512 << 10)
 
-typedef struct sn_excused sn_excused;
+typedef struct sn_exceptions sn_exceptions;
 
 struct seen_filter {
     seen_allocator alloc;
@@ -25,9 +25,9 @@ struct seen_filter {
     bool once;     /* SEEN_ONCE, of layers that could keep copies */
     uint64_t keys; /* as expected; 0: unknown */
     double error;  /* as promised for the whole */
-    bool touch;    /* some layer is larger than SN_TOUCH_BYTES */
-    bool alike;    /* all layers have one twin, which can ask them together */
-    /* Of the only layer, where its twin has it; NULL: there are more, or none. */
+    bool prefetch;    /* some layer is larger than SN_PREFETCH_BYTES */
+    bool same_variant;    /* all layers have one variant, which can ask them together */
+    /* Of the only layer, where its variant has it; NULL: there are more, or none. */
     bool (*has_one)(const sn_layer *l, uint64_t h);
     uint32_t layers, room;
     sn_layer *layer; /* oldest first; sn_make_room() for more */
@@ -43,7 +43,7 @@ struct seen_filter {
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
 
-    sn_excused *excused; /* exceptions; NULL: none */
+    sn_exceptions *exceptions; /* exceptions; NULL: none */
     uint64_t modified;   /* the file behind it, in nanoseconds, when it was opened */
     uint64_t content;    /* the checksum of its bytes; 0: not computed, or dirty */
 
@@ -77,10 +77,10 @@ int sn_grow(seen_filter *f);
 int sn_make_room(seen_filter *f, uint32_t n);
 /* Appends a layer of SHAPE with a zeroed body of its own. */
 int sn_append(seen_filter *f, const sn_shape *shape);
-/* Chooses the twin of every layer, and what follows from all of them: touch, alike,
+/* Chooses the variant of every layer, and what follows from all of them: prefetch, same_variant,
  * has_one.
  * Called whenever a layer came, went or moved. */
-void sn_choose_twins(seen_filter *f);
+void sn_choose_variants(seen_filter *f);
 
 /* ---- size.c ---- */
 

@@ -1,6 +1,6 @@
 /* foreign_handle.c - the handle around another system's filter: its files, its copies, and
  * the way from and to native filters. What the bits mean is lib/foreign's. */
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -141,7 +141,7 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
     f->path = sn_alloc(&f->alloc, strlen(path) + 1);
     if (f->path)
         strcpy(f->path, path);
-    rc = sn_excused_load(f, path);
+    rc = sn_exceptions_load(f, path);
     rc = rc > 0 ? 0 : rc;
     if (mode & SEEN_LOAD) {
         sn_unmap(p, len, lock);
@@ -159,7 +159,7 @@ int seen_open_foreign(const char *path, const char *format, const seen_params *p
 int sn_handle_foreign_flush(seen_filter *f)
 {
     sn_foreign *o = f->foreign;
-    if (!f->map || !o->writable || (!o->dirty && !sn_excused_changed(f)))
+    if (!f->map || !o->writable || (!o->dirty && !sn_exceptions_changed(f)))
         return SEEN_OK;
     if (o->format->sync)
         o->format->sync(o);
@@ -168,7 +168,7 @@ int sn_handle_foreign_flush(seen_filter *f)
                        f->path ? f->path : "a filter");
     o->dirty = false;
     f->content = 0; /* other bytes now */
-    return f->excused ? sn_excused_flush(f) : SEEN_OK;
+    return f->exceptions ? sn_exceptions_flush(f) : SEEN_OK;
 }
 
 /* ---- keys ----------------------------------------------------------------------- */
@@ -197,8 +197,8 @@ int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len)
     seen_key k = {key, len};
     if (sn_foreign_add(f->foreign, &k, 1, &dup, &rc) == 0)
         return rc;
-    if (SN_FILES && f->excused)
-        sn_excused_added(f, &k, NULL, 1, &dup);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_added(f, &k, NULL, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
 
@@ -207,8 +207,8 @@ bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len
     bool found;
     seen_key k = {key, len};
     sn_foreign_has(f->foreign, &k, 1, &found);
-    if (SN_FILES && f->excused)
-        sn_excused_sift(f, &k, NULL, 1, &found);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_sift(f, &k, NULL, 1, &found);
     return found;
 }
 
@@ -300,7 +300,7 @@ int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
     }
     (*out)->modified = f->modified;
     (*out)->content = f->content;
-    rc = sn_excused_copy(*out, f);
+    rc = sn_exceptions_copy(*out, f);
     if (rc < 0) {
         seen_free(*out);
         *out = NULL;

@@ -71,19 +71,19 @@ void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double 
         *error = f->error * (1 - KNOWN_SHARE) * (1 - TIGHTEN) * pow(TIGHTEN, i - 1);
 }
 
-void sn_choose_twins(seen_filter *f)
+void sn_choose_variants(seen_filter *f)
 {
     enum sn_simd simd = f->flags & SEEN_SCALAR ? SN_SCALAR : sn_simd_best();
-    f->touch = false;
-    f->alike = true;
+    f->prefetch = false;
+    f->same_variant = true;
     for (uint32_t i = 0; i < f->layers; i++) {
         sn_layer *l = f->layer + i;
-        l->twin = l->kind->twin(&l->shape, simd, (f->flags & SEEN_ATOMIC) != 0);
-        if (l->len > SN_TOUCH_BYTES && l->twin->touch)
-            f->touch = true;
-        f->alike &= l->twin == f->layer->twin && l->twin->has_any != NULL;
+        l->variant = l->kind->variant(&l->shape, simd, (f->flags & SEEN_ATOMIC) != 0);
+        if (l->len > SN_PREFETCH_BYTES && l->variant->prefetch)
+            f->prefetch = true;
+        f->same_variant &= l->variant == f->layer->variant && l->variant->has_any != NULL;
     }
-    f->has_one = f->layers == 1 ? f->layer->twin->has_one : NULL;
+    f->has_one = f->layers == 1 ? f->layer->variant->has_one : NULL;
 }
 
 int sn_make_room(seen_filter *f, uint32_t n)
@@ -124,7 +124,7 @@ int sn_append(seen_filter *f, const sn_shape *shape)
                             (unsigned long long)len);
     sn_layer *l = f->layer + f->layers++;
     *l = (sn_layer){.kind = kind, .shape = *shape, .len = len, .body = body};
-    sn_choose_twins(f);
+    sn_choose_variants(f);
     return 0;
 }
 
@@ -148,7 +148,7 @@ static int add_to_layer(void *layer, const uint64_t *h, size_t n)
     sn_layer *l = layer;
     bool ignored[64];
     for (size_t i = 0; i < n; i += 64)
-        l->twin->add(l, h + i, n - i < 64 ? n - i : 64, ignored);
+        l->variant->add(l, h + i, n - i < 64 ? n - i : 64, ignored);
     return 0;
 }
 
@@ -165,7 +165,7 @@ int sn_unfold(seen_filter *f)
     sn_body_free(&f->alloc, f->layer[0].body, f->layer[0].len);
     f->layer[0] = f->layer[1];
     f->layers = 1;
-    sn_choose_twins(f);
+    sn_choose_variants(f);
     return 0;
 }
 
@@ -185,7 +185,7 @@ int sn_grow(seen_filter *f)
         return sn_unfold(f);
     if (l->kind->grow) {
         int done = l->kind->grow(l, &f->alloc);
-        sn_choose_twins(f); /* it may have outgrown the caches */
+        sn_choose_variants(f); /* it may have outgrown the caches */
         return done;
     }
     sn_shape s = {.kind = f->kind, .k = f->probes, .own[SN_ONCE] = f->once};

@@ -3,7 +3,7 @@
  * A file is hostile until shown otherwise: opening reads only the header, computes each
  * body's length again from its shape, and refuses what does not fit; bodies are checked
  * against their sums on demand. */
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -155,7 +155,7 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
         if (m.keys > (double)f->layer[i].added && m.keys < 9e18)
             f->layer[i].added = (uint64_t)m.keys;
     }
-    sn_choose_twins(f);
+    sn_choose_variants(f);
     return 0;
 }
 
@@ -292,7 +292,7 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
     if (!f->dirty && write != SN_WRITES_TOO &&
         !(f->flags & SEEN_ATOMIC && mode & (SEEN_WRITE | SEEN_LOAD))) {
         f->content = sn_le64(p + SN_AT_SUM);
-        int listed = sn_excused_load(f, path);
+        int listed = sn_exceptions_load(f, path);
         rc = listed < 0 ? listed : 0;
     }
     /* A writer vouches for the whole file with new sums, so the old ones must fit. */

@@ -1,5 +1,5 @@
 /* save.c - a filter to bytes: header with checksums, then the bodies as they are. */
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -260,7 +260,7 @@ static int save_beside(const seen_filter *f, const char *path)
     rc = f->foreign || r.direct ? write_stream(f, &r, &content)
                                 : write_file(f, &r, &content);
     if (rc == 0 && !r.direct)
-        rc = sn_excused_save(f, path, r.fd, content);
+        rc = sn_exceptions_save(f, path, r.fd, content);
     if (rc == 0)
         return sn_replace_commit(&r);
     sn_replace_abort(&r);
@@ -330,5 +330,5 @@ int seen_flush(seen_filter *f)
         return unsynchronised(f);
     f->dirty = false;
     f->content = sum;
-    return f->excused ? sn_excused_flush(f) : 0;
+    return f->exceptions ? sn_exceptions_flush(f) : 0;
 }

@@ -2,14 +2,14 @@
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include <string.h>
 
 int sn_may_add(seen_filter *f)
 {
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
-    if (!sn_newest(f)->twin->add)
+    if (!sn_newest(f)->variant->add)
         return sn_refuse_static(sn_newest(f)->kind->name);
     return sn_in_file(f) || (SN_FILES && !f->writable) ? sn_may_change(f) : 0;
 }
@@ -37,8 +37,8 @@ static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
         return rc;
     if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
         return rc;
-    if (SN_FILES && f->excused)
-        sn_excused_added(f, key, &h, 1, &dup);
+    if (SN_FILES && f->exceptions)
+        sn_exceptions_added(f, key, &h, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
 
@@ -52,10 +52,10 @@ static bool layers_have(const seen_filter *f, uint64_t h)
 {
     bool found = false;
     for (const sn_layer *l = sn_newest(f); !found && l >= f->layer; l--)
-        if (l->twin->has_one)
-            found = l->twin->has_one(l, h);
+        if (l->variant->has_one)
+            found = l->variant->has_one(l, h);
         else
-            l->twin->has(l, &h, 1, &found);
+            l->variant->has(l, &h, 1, &found);
     return found;
 }
 
@@ -64,7 +64,7 @@ static bool layers_have(const seen_filter *f, uint64_t h)
  * processor can hold all instructions of, so that each one less is a gain. */
 static inline bool simple(const seen_filter *f)
 {
-    return SN_FETCHES && f->has_one && !f->excused;
+    return SN_FETCHES && f->has_one && !f->exceptions;
 }
 
 static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
@@ -72,7 +72,7 @@ static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     bool found = layers_have(f, h);
-    return SN_FILES && f->excused ? found && !sn_excused_has(f, NULL, 0, h) : found;
+    return SN_FILES && f->exceptions ? found && !sn_exceptions_has(f, NULL, 0, h) : found;
 }
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
@@ -82,13 +82,13 @@ int seen_has_hash(const seen_filter *f, uint64_t h)
 
 void seen_prefetch_hash(const seen_filter *f, uint64_t h)
 {
-    sn_touch(f, &h, 1);
+    sn_prefetch(f, &h, 1);
 }
 
 uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len)
 {
     uint64_t h = seen_hash(f, key, len);
-    sn_touch(f, &h, 1);
+    sn_prefetch(f, &h, 1);
     return h;
 }
 
@@ -131,7 +131,7 @@ static __attribute__((noinline)) bool has_key(const seen_filter *f, const void *
     if (simple(f))
         return f->has_one(f->layer, h);
     bool found = layers_have(f, h);
-    return SN_FILES && f->excused ? found && !sn_excused_has(f, key, len, h) : found;
+    return SN_FILES && f->exceptions ? found && !sn_exceptions_has(f, key, len, h) : found;
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)

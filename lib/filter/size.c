@@ -10,7 +10,7 @@
 #define BLOCKED_WORTH 1.15
 /* Inside the second-level cache, split is worth this many times the bits of blocked. */
 #define SPLIT_WORTH 1.08
-#define BLOCK_BYTES ((uint64_t)256 << 10)
+#define SPLIT_MAX_BYTES ((uint64_t)256 << 10)
 
 /* No kind can tell keys apart that have one hash. */
 static double chance_of_hash(double keys)
@@ -100,7 +100,7 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     if (rc == 0 && bytes_blocked > 4096 && (double)bytes_blocked > BLOCKED_WORTH * worth)
         return 0;
     *s = blocked;
-    if (!bytes && bytes_blocked <= BLOCK_BYTES &&
+    if (!bytes && bytes_blocked <= SPLIT_MAX_BYTES &&
         shape_one(SEEN_SPLIT, &split, n, p, 0) == 0 &&
         (double)len_of(&split) <= SPLIT_WORTH * (double)bytes_blocked)
         *s = split;

@@ -102,20 +102,20 @@ static bool fits(const uint8_t *p, uint64_t len, bool little)
            (len - HEAD) % 8 == 0 && (len - HEAD) / 8 == words_of(m);
 }
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     return fits(p, len, false);
 }
 
-static bool mine_le(const uint8_t *p, uint64_t len)
+static bool recognises_le(const uint8_t *p, uint64_t len)
 {
     return fits(p, len, true);
 }
 
 static int open_be(sn_foreign *f, const seen_params *params)
 {
-    return open_as(f, f->len >= HEAD && !mine(f->file, f->len) &&
-                          mine_le(f->file, f->len));
+    return open_as(f, f->len >= HEAD && !recognises(f->file, f->len) &&
+                          recognises_le(f->file, f->len));
 }
 
 static int open_le(sn_foreign *f, const seen_params *params)
@@ -168,7 +168,7 @@ static int create_le(sn_foreign *f, const seen_params *params)
 const sn_format sn_fmt_bloom_go = {
     .pub = {"bits-and-blooms", "bits-and-blooms/bloom, WriteTo (Go)", "",
             "keys, error or m, k", ALL},
-    .mine = mine,
+    .recognises = recognises,
     .open = open_be,
     .create = create,
     .has = has,
@@ -178,7 +178,7 @@ const sn_format sn_fmt_bloom_go = {
 const sn_format sn_fmt_bloom_go_le = {
     .pub = {"bits-and-blooms-le", "the same with bitset.LittleEndian() (Go)", "",
             "keys, error or m, k", ALL},
-    .mine = mine_le,
+    .recognises = recognises_le,
     .open = open_le,
     .create = create_le,
     .has = has,
@@ -187,7 +187,7 @@ const sn_format sn_fmt_bloom_go_le = {
 
 /* ---- JSON: {"m":M,"k":K,"b":"base64"} ------------------------------------------- */
 
-static bool mine_json(const uint8_t *p, uint64_t len)
+static bool recognises_json(const uint8_t *p, uint64_t len)
 {
     sn_json_parts parts;
     return len >= 20 && p[0] == '{' && sn_json_read(p, len, &parts) == SEEN_OK;
@@ -217,8 +217,8 @@ static int open_json(sn_foreign *f, const seen_params *params)
             f->len = 16 + got;
     }
     if (rc == SEEN_OK)
-        rc = open_as(f, f->len >= HEAD && !mine(f->file, f->len) &&
-                            mine_le(f->file, f->len));
+        rc = open_as(f, f->len >= HEAD && !recognises(f->file, f->len) &&
+                            recognises_le(f->file, f->len));
     if (rc < 0) {
         sn_body_free(&f->alloc, f->file, f->room);
         f->file = text;
@@ -248,7 +248,7 @@ static int write_json(const sn_foreign *f, const sn_sink *to)
 const sn_format sn_fmt_bloom_go_json = {
     .pub = {"bits-and-blooms-json", "bits-and-blooms/bloom as JSON (Go)", "",
             "keys, error or m, k", ALL},
-    .mine = mine_json,
+    .recognises = recognises_json,
     .open = open_json,
     .create = create,
     .has = has,

@@ -5,7 +5,7 @@
  * two it repeats itself (23% false answers instead of 1% at m = 2^20). */
 #include "foreign/probe.h"
 #include "base/bytes.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ static uint64_t array_bytes(uint64_t m)
     return (m / 64 + (m % 64 != 0)) * 8;
 }
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     if (len < HEAD + 8 || sn_le64(p) != 1)
         return false;
@@ -116,7 +116,7 @@ static int describe(const sn_foreign *f, char *buf, size_t size)
 const sn_format sn_fmt_dcso = {
     .pub = {"dcso", "DCSO bloom, library and command (Go)", "", "keys, error",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
-    .mine = mine,
+    .recognises = recognises,
     .open = open_filter,
     .create = create,
     .has = has,

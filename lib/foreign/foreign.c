@@ -37,7 +37,7 @@ const sn_format *sn_format_named(const char *name)
 const sn_format *sn_format_of(const uint8_t *p, uint64_t len)
 {
     for (unsigned i = 0; i < sn_formats_n; i++)
-        if (sn_formats[i]->mine && sn_formats[i]->mine(p, len))
+        if (sn_formats[i]->recognises && sn_formats[i]->recognises(p, len))
             return sn_formats[i];
     return NULL;
 }
@@ -171,7 +171,7 @@ static int not_recognised(uint8_t *bytes, uint64_t len, const seen_allocator *al
     static const seen_params none;
     for (unsigned i = 0; i < sn_formats_n; i++) {
         sn_foreign *f;
-        if (!sn_formats[i]->mine || foreign_alloc(sn_formats[i], &none, alloc, &f) < 0)
+        if (!sn_formats[i]->recognises || foreign_alloc(sn_formats[i], &none, alloc, &f) < 0)
             continue;
         f->file = bytes;
         f->len = f->room = len;

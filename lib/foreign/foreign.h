@@ -8,7 +8,7 @@
 #ifndef SN_FOREIGN_H
 #define SN_FOREIGN_H
 #include "base/memory.h"
-#include "foreign/header_says.h"
+#include "foreign/untrusted_header.h"
 #include "seen.h"
 
 #define SN_MAX_PROBES 4096 /* 1e-308 asks for 1024; more is a broken header */
@@ -98,7 +98,7 @@ struct sn_format {
 
     /* Whether these bytes are one, certainly enough to open them unasked. NULL: the
      * bytes do not show it. */
-    bool (*mine)(const uint8_t *p, uint64_t len);
+    bool (*recognises)(const uint8_t *p, uint64_t len);
 
     /* f->file and f->len hold the container: checks it whole and fills in the rest.
      * PARAMS is never NULL. SEEN_EFORMAT names the field. */

@@ -52,7 +52,7 @@ static uint32_t words_of(const uint8_t *p)
     return (uint32_t)p[2] << 24 | (uint32_t)p[3] << 16 | (uint32_t)p[4] << 8 | p[5];
 }
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     return len >= HEAD + 8 && p[0] <= 1 && p[1] && words_of(p) <= MAX_WORDS &&
            len == HEAD + 8 * (uint64_t)words_of(p);
@@ -143,7 +143,7 @@ const sn_format sn_fmt_guava = {
     .pub = {"guava", "Guava BloomFilter.writeTo (Java)", "type", "keys, error, type",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
     .types = TYPES,
-    .mine = mine,
+    .recognises = recognises,
     .open = open_filter,
     .create = create64,
     .has = has,

@@ -5,7 +5,7 @@
  * each for a known number of keys. */
 #include "foreign/probe.h"
 #include "foreign/leveldb_filter.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 #include <string.h>
 
 #define SEED 0xbc9f1d34

@@ -302,7 +302,7 @@ static int open_block(sn_foreign *f, const seen_params *params)
     return open_as(f, false);
 }
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     return len >= FOOTER && sn_le64(p + len - 8) == MAGIC;
 }
@@ -373,7 +373,7 @@ static int describe(const sn_foreign *f, char *buf, size_t size)
 const sn_format sn_fmt_leveldb_table = {
     .pub = {"leveldb-table", "LevelDB table file (.ldb), its filter block, read only",
             "", "", SEEN_FORMAT_KNOWN},
-    .mine = mine,
+    .recognises = recognises,
     .open = open_table,
     .has = table_has,
     .stats = stats,

@@ -79,7 +79,7 @@ static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *
 
 /* ---- 2.x ------------------------------------------------------------------------ */
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     return len >= HEAD && !memcmp(p, MAGIC, 9);
 }
@@ -146,7 +146,7 @@ static int create_two(sn_foreign *f, const seen_params *params)
 const sn_format sn_fmt_libbloom = {
     .pub = {"libbloom", "libbloom 2.x, bloom_save (C)", "", "keys, error",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
-    .mine = mine,
+    .recognises = recognises,
     .open = open_two,
     .create = create_two,
     .has = two_has,

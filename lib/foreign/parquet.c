@@ -7,7 +7,7 @@
 #include "foreign/thrift.h"
 #include "base/bytes.h"
 #include "hash/murmur3.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 #include "kind/split.h"
 #include <math.h>
 
@@ -86,14 +86,14 @@ int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes)
                        (unsigned long long)bytes);
     *l = (sn_layer){.kind = &sn_split, .shape = shape, .len = bytes, .body = bitset};
     enum sn_simd simd = sn_simd_best();
-    l->twin = sn_split.twin(&shape, simd, false);
+    l->variant = sn_split.variant(&shape, simd, false);
 #if defined(__x86_64__)
     bool anywhere = simd >= SN_AVX2;
 #else
     bool anywhere = false;
 #endif
     if (!anywhere && (uintptr_t)bitset % 4)
-        l->twin = NULL; /* the scalar twin wants whole words */
+        l->variant = NULL; /* the scalar variant wants whole words */
     return SEEN_OK;
 }
 
@@ -112,8 +112,8 @@ static bool block_bits(uint8_t *block, uint32_t x, bool set)
 
 void sn_sbbf_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    if (l->twin) {
-        l->twin->has(l, h, n, found);
+    if (l->variant) {
+        l->variant->has(l, h, n, found);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -122,8 +122,8 @@ void sn_sbbf_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 
 void sn_sbbf_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
-    if (l->twin) {
-        l->twin->add(l, h, n, dup);
+    if (l->variant) {
+        l->variant->add(l, h, n, dup);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -135,7 +135,7 @@ static size_t hash_group(const sn_layer *l, const seen_key *keys, size_t n, uint
     n = n < GROUP ? n : GROUP;
     for (size_t i = 0; i < n; i++)
         h[i] = sn_xxh64(keys[i].data, keys[i].len, 0);
-    sn_split_touch(l, h, n);
+    sn_split_prefetch(l, h, n);
     return n;
 }
 
@@ -185,7 +185,7 @@ static int open_bits(sn_foreign *f, uint64_t head, uint64_t bytes)
     return SEEN_OK;
 }
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     uint64_t head, bytes;
     return len > 32 && p[0] == 0x15 && sn_sbbf_header(p, len, &head, &bytes) == 0 &&
@@ -271,7 +271,7 @@ const sn_format sn_fmt_parquet = {
             "keys, error, type",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
     .types = SN_SBBF_TYPES,
-    .mine = mine,
+    .recognises = recognises,
     .open = open_filter,
     .create = create,
     .has = has,
@@ -285,7 +285,7 @@ const sn_format sn_fmt_parquet = {
 #define V0_HEAD 12
 #define V0_SEED 1361930890
 
-static bool v0_mine(const uint8_t *p, uint64_t len)
+static bool v0_recognises(const uint8_t *p, uint64_t len)
 {
     return len >= V0_HEAD + 32 && !sn_le32(p + 4) && !sn_le32(p + 8) &&
            sn_le32(p) == len - V0_HEAD && sn_le32(p) % 32 == 0;
@@ -324,7 +324,7 @@ const sn_format sn_fmt_parquet_v0 = {
     .pub = {"parquet-v0", "Parquet's withdrawn first form (Murmur3), read only", "type",
             "", SEEN_FORMAT_KNOWN},
     .types = SN_SBBF_TYPES,
-    .mine = v0_mine,
+    .recognises = v0_recognises,
     .open = v0_open,
     .has = v0_has,
     .stats = stats,

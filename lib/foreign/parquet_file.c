@@ -9,7 +9,7 @@
 #include "foreign/keytype.h"
 #include "foreign/thrift.h"
 #include "base/bytes.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 #include <stdio.h>
 
 typedef struct filters {
@@ -38,7 +38,7 @@ typedef struct search {
     int type, rc;
 } search;
 
-static bool mine(const uint8_t *p, uint64_t len)
+static bool recognises(const uint8_t *p, uint64_t len)
 {
     return len >= 12 && !memcmp(p, "PAR1", 4) && !memcmp(p + len - 4, "PAR1", 4);
 }
@@ -186,7 +186,7 @@ static int footer_walk(search *s)
     const sn_foreign *f = s->f;
     if (f->len >= 4 && !memcmp(f->file + f->len - 4, "PARE", 4))
         return sn_fail(SEEN_EFORMAT, "the footer is encrypted");
-    if (!mine(f->file, f->len))
+    if (!recognises(f->file, f->len))
         return sn_wrong_length(f->len > 8 && !memcmp(f->file, "PAR1", 4),
                                "no PAR1 at both ends");
     uint64_t size = sn_le32(f->file + f->len - 8);
@@ -314,7 +314,7 @@ const sn_format sn_fmt_parquet_file = {
     .pub = {"parquet-file", "the filters of one column of a Parquet file, read only",
             "column, if several have filters", "", SEEN_FORMAT_KNOWN},
     .types = SN_SBBF_TYPES,
-    .mine = mine,
+    .recognises = recognises,
     .open = open_file,
     .has = has,
     .stats = stats,

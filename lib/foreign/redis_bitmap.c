@@ -7,7 +7,7 @@
 #include "foreign/keytype.h"
 #include "foreign/raw.h"
 #include "hash/murmur3.h"
-#include "foreign/redisbloom.h"
+#include "foreign/redisbloom/redisbloom.h"
 
 #define REDIS_MAX_BITS ((uint64_t)1 << 32)
 

@@ -2,7 +2,7 @@
  * after another. The chains of redisbloom.h are laid over the file's bytes; links that
  * are appended later live in memory until the dump is written. */
 #include "foreign/foreign.h"
-#include "foreign/redis_chain.h"
+#include "foreign/redisbloom/redis_chain.h"
 #include "base/bytes.h"
 #include "kind/kind.h"
 #include <math.h>
@@ -12,25 +12,25 @@
 
 static void bf_close(sn_foreign *f)
 {
-    seen_bf_free(f->own);
+    sn_bf_free(f->own);
     f->own = NULL;
 }
 
-static bool bf_mine(const uint8_t *p, uint64_t len)
+static bool bf_recognises(const uint8_t *p, uint64_t len)
 {
     static const seen_allocator system;
-    seen_bf *bf;
+    sn_bf *bf;
     uint32_t n = len >= 73 ? sn_le32(p + 8) : 0;
     if (n < 1 || n > 1024 || sn_bf_over((uint8_t *)p, len, &system, &bf) < 0)
         return false;
-    seen_bf_free(bf);
+    sn_bf_free(bf);
     return true;
 }
 
 static void bf_fill(sn_foreign *f)
 {
-    seen_bf_info info;
-    seen_bf_get_info(f->own, &info);
+    sn_bf_info info;
+    sn_bf_get_info(f->own, &info);
     f->layers = info.links;
     f->capacity = info.capacity;
     f->added = info.items;
@@ -41,25 +41,25 @@ static void bf_fill(sn_foreign *f)
  */
 static int bf_open(sn_foreign *f, const seen_params *params)
 {
-    seen_bf *bf;
-    seen_bf_link first;
+    sn_bf *bf;
+    sn_bf_link_info first;
     int rc = sn_bf_over(f->file, f->len, &f->alloc, &bf);
     if (rc < 0)
         return rc;
     f->own = bf;
     bf_fill(f);
-    seen_bf_info info;
-    seen_bf_get_info(bf, &info);
-    seen_bf_get_link(bf, 0, &first);
-    f->error = info.options & SEEN_BF_NOSCALING ? first.error : first.error * 2;
+    sn_bf_info info;
+    sn_bf_get_info(bf, &info);
+    sn_bf_get_link(bf, 0, &first);
+    f->error = info.options & SN_BF_NOSCALING ? first.error : first.error * 2;
     return SEEN_OK;
 }
 
 static int bf_create(sn_foreign *f, const seen_params *params)
 {
-    seen_bf *bf;
+    sn_bf *bf;
     double error = params->error > 0 ? params->error : 0.01;
-    int rc = seen_bf_new(error, params->keys ? params->keys : 100,
+    int rc = sn_bf_new(error, params->keys ? params->keys : 100,
                          params->expansion ? params->expansion : 2,
                          params->flags & SEEN_NONSCALING, &f->alloc, &bf);
     if (rc < 0)
@@ -73,7 +73,7 @@ static int bf_create(sn_foreign *f, const seen_params *params)
 static void bf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++)
-        found[i] = seen_bf_has(f->own, keys[i].data, keys[i].len);
+        found[i] = sn_bf_has(f->own, keys[i].data, keys[i].len);
 }
 
 static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
@@ -81,13 +81,13 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
     for (size_t i = 0; i < n; i++) {
         /* A file mapped in place has no room for another link. */
         if (SN_FILES && !f->owned && sn_bf_full(f->own) &&
-            !seen_bf_has(f->own, keys[i].data, keys[i].len)) {
+            !sn_bf_has(f->own, keys[i].data, keys[i].len)) {
             *rc =
                 sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
                                     "in place: load it, add, and save");
             return i;
         }
-        int added = seen_bf_add(f->own, keys[i].data, keys[i].len);
+        int added = sn_bf_add(f->own, keys[i].data, keys[i].len);
         if (added < 0) {
             *rc = added;
             return i;
@@ -104,16 +104,16 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 
 static int bf_write(const sn_foreign *f, const sn_sink *to)
 {
-    size_t head = seen_bf_header(f->own, NULL, 0), n;
+    size_t head = sn_bf_header(f->own, NULL, 0), n;
     uint8_t *buf = sn_alloc(&f->alloc, head);
     const void *data;
     uint64_t iter = 1;
     if (!buf)
         return sn_no_memory("no memory for a header of %zu bytes", head);
-    seen_bf_header(f->own, buf, head);
+    sn_bf_header(f->own, buf, head);
     int rc = to->put(to->ctx, buf, head);
     sn_free(&f->alloc, buf, head);
-    while (rc == SEEN_OK && seen_bf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
+    while (rc == SEEN_OK && sn_bf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
         rc = to->put(to->ctx, data, n);
     return rc;
 }
@@ -121,20 +121,20 @@ static int bf_write(const sn_foreign *f, const sn_sink *to)
 /* Only counts have changed: the header keeps its length. */
 static void bf_sync(sn_foreign *f)
 {
-    if (seen_bf_header(f->own, NULL, 0) < f->len)
-        seen_bf_header(f->own, f->file, f->len);
+    if (sn_bf_header(f->own, NULL, 0) < f->len)
+        sn_bf_header(f->own, f->file, f->len);
 }
 
 static void bf_stats(const sn_foreign *f, seen_stats *out)
 {
-    seen_bf_info info;
-    seen_bf_link l;
+    sn_bf_info info;
+    sn_bf_link_info l;
     double miss = 1;
-    seen_bf_get_info(f->own, &info);
+    sn_bf_get_info(f->own, &info);
     out->bits = out->bits_set = out->bytes = 0;
     out->keys_estimate = 0;
     for (uint32_t i = 0; i < info.links; i++) {
-        seen_bf_get_link(f->own, i, &l);
+        sn_bf_get_link(f->own, i, &l);
         uint64_t set = sn_bits_set(l.data, l.bytes);
         uint64_t m = l.n2 ? (uint64_t)1 << l.n2 : l.bits;
         double fill = fmin((double)set / (double)m, 1);
@@ -151,20 +151,20 @@ static void bf_stats(const sn_foreign *f, seen_stats *out)
 
 static int bf_describe(const sn_foreign *f, char *buf, size_t size)
 {
-    seen_bf_info info;
-    seen_bf_get_info(f->own, &info);
-    if (info.options & SEEN_BF_NOSCALING)
+    sn_bf_info info;
+    sn_bf_get_info(f->own, &info);
+    if (info.options & SN_BF_NOSCALING)
         return snprintf(buf, size, ", nonscaling%s",
-                        info.options & SEEN_BF_FORCE64 ? "" : ", 32-bit hashes");
+                        info.options & SN_BF_FORCE64 ? "" : ", 32-bit hashes");
     return snprintf(buf, size, ", expansion %u%s", info.expansion,
-                    info.options & SEEN_BF_FORCE64 ? "" : ", 32-bit hashes");
+                    info.options & SN_BF_FORCE64 ? "" : ", 32-bit hashes");
 }
 
 const sn_format sn_fmt_redisbloom = {
     .pub = {"redisbloom", "RedisBloom BF.SCANDUMP, header and chunks in one file", "",
             "keys, error, expansion",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE},
-    .mine = bf_mine,
+    .recognises = bf_recognises,
     .open = bf_open,
     .create = bf_create,
     .has = bf_has,
@@ -180,24 +180,24 @@ const sn_format sn_fmt_redisbloom = {
 
 static void cf_close(sn_foreign *f)
 {
-    seen_cf_free(f->own);
+    sn_cf_free(f->own);
     f->own = NULL;
 }
 
-static bool cf_mine(const uint8_t *p, uint64_t len)
+static bool cf_recognises(const uint8_t *p, uint64_t len)
 {
     static const seen_allocator system;
-    seen_cf *cf;
+    sn_cf *cf;
     if (sn_cf_over((uint8_t *)p, len, &system, &cf) < 0)
         return false;
-    seen_cf_free(cf);
+    sn_cf_free(cf);
     return true;
 }
 
 static void cf_fill(sn_foreign *f)
 {
-    seen_cf_info info;
-    seen_cf_get_info(f->own, &info);
+    sn_cf_info info;
+    sn_cf_get_info(f->own, &info);
     f->layers = info.filters;
     f->capacity = info.bytes;
     f->added = info.items;
@@ -206,7 +206,7 @@ static void cf_fill(sn_foreign *f)
 
 static int cf_open(sn_foreign *f, const seen_params *params)
 {
-    seen_cf *cf;
+    sn_cf *cf;
     /* An add moves fingerprints from slot to slot, and one that is cut short would have
      * taken one out and not put it back. */
     if (SN_FILES && f->writable && !f->owned)
@@ -223,8 +223,8 @@ static int cf_open(sn_foreign *f, const seen_params *params)
 
 static int cf_create(sn_foreign *f, const seen_params *params)
 {
-    seen_cf *cf;
-    int rc = seen_cf_new(params->keys ? params->keys : 1024, 2, 20,
+    sn_cf *cf;
+    int rc = sn_cf_new(params->keys ? params->keys : 1024, 2, 20,
                          params->expansion ? params->expansion : 1, &f->alloc, &cf);
     if (rc < 0)
         return rc;
@@ -236,14 +236,14 @@ static int cf_create(sn_foreign *f, const seen_params *params)
 static void cf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++)
-        found[i] = seen_cf_has(f->own, keys[i].data, keys[i].len);
+        found[i] = sn_cf_has(f->own, keys[i].data, keys[i].len);
 }
 
 /* CF.ADDNX: a key that is there is not stored a second time. */
 static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
     for (size_t i = 0; i < n; i++) {
-        int added = seen_cf_addnx(f->own, keys[i].data, keys[i].len, 0);
+        int added = sn_cf_addnx(f->own, keys[i].data, keys[i].len, 0);
         if (added < 0) {
             *rc = added;
             return i;
@@ -260,7 +260,7 @@ static int cf_remove(sn_foreign *f, const void *key, size_t len)
     if (SN_FILES && !f->owned)
         return sn_fail(SEEN_EREADONLY, "removing may shorten the file, which cannot be "
                                        "done in place: load it, remove, and save");
-    int rc = seen_cf_del(f->own, key, len);
+    int rc = sn_cf_del(f->own, key, len);
     f->dirty |= rc == 1;
     cf_fill(f);
     return rc;
@@ -268,28 +268,28 @@ static int cf_remove(sn_foreign *f, const void *key, size_t len)
 
 static int cf_write(const sn_foreign *f, const sn_sink *to)
 {
-    uint8_t head[SEEN_CF_HEADER];
+    uint8_t head[SN_CF_HEADER];
     const void *data;
     size_t n;
     uint64_t iter = 1;
-    seen_cf_header(f->own, head);
+    sn_cf_header(f->own, head);
     int rc = to->put(to->ctx, head, sizeof head);
-    while (rc == SEEN_OK && seen_cf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
+    while (rc == SEEN_OK && sn_cf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
         rc = to->put(to->ctx, data, n);
     return rc;
 }
 
 static void cf_sync(sn_foreign *f)
 {
-    if (f->len >= SEEN_CF_HEADER)
-        seen_cf_header(f->own, f->file);
+    if (f->len >= SN_CF_HEADER)
+        sn_cf_header(f->own, f->file);
 }
 
 /* Bits are slots here: a byte each, of which 255 values are fingerprints. */
 static void cf_stats(const sn_foreign *f, seen_stats *out)
 {
-    seen_cf_info info;
-    seen_cf_get_info(f->own, &info);
+    sn_cf_info info;
+    sn_cf_get_info(f->own, &info);
     double load = (double)info.items / (double)info.bytes;
     out->probes = 8;
     out->bits = info.bytes * 8;
@@ -303,8 +303,8 @@ static void cf_stats(const sn_foreign *f, seen_stats *out)
 
 static int cf_describe(const sn_foreign *f, char *buf, size_t size)
 {
-    seen_cf_info info;
-    seen_cf_get_info(f->own, &info);
+    sn_cf_info info;
+    sn_cf_get_info(f->own, &info);
     return snprintf(buf, size, ", buckets of %u, expansion %u", info.bucket_size,
                     info.expansion);
 }
@@ -314,7 +314,7 @@ const sn_format sn_fmt_rediscuckoo = {
             "keys, expansion",
             SEEN_FORMAT_KNOWN | SEEN_FORMAT_ADD | SEEN_FORMAT_NEW | SEEN_FORMAT_WRITE |
                 SEEN_FORMAT_REMOVE},
-    .mine = cf_mine,
+    .recognises = cf_recognises,
     .open = cf_open,
     .create = cf_create,
     .has = cf_has,

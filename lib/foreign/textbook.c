@@ -5,7 +5,7 @@
  * Python, one Murmur3 per probe with seeds from 17 on. */
 #include "foreign/probe.h"
 #include "foreign/raw.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 #include <math.h>
 
 /* ---- fnv-split ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #define SN_HASHER_H
 #include "hash/hash.h"
 #include "hash/keyed.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 
 typedef struct sn_hasher {
     uint32_t id; /* enum seen_hash_id, never SEEN_HASH_DEFAULT */

@@ -1,4 +1,4 @@
-/* keyed.c - the keyed hash in plain C, the truth of its twins; and who chooses. */
+/* keyed.c - the keyed hash in plain C, the truth of its variants; and who chooses. */
 #include "hash/keyed.h"
 #include "base/cpu.h"
 #include "hash/keyed_products.h"
@@ -53,14 +53,14 @@ static void many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *ou
         out[i] = one(s, keys[i].data, keys[i].len);
 }
 
-const sn_keyed_twin sn_keyed_portable = {many, one};
+const sn_keyed_variant sn_keyed_portable = {many, one};
 
 /* ---- choosing -------------------------------------------------------------------- */
 
 /* Every thread that comes first writes the same value. */
-static const sn_keyed_twin *chosen(void)
+static const sn_keyed_variant *chosen(void)
 {
-    const sn_keyed_twin *t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();
+    const sn_keyed_variant *t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();
     t = t ? t : &sn_keyed_portable;
     __atomic_store_n(&sn_keyed_best, t, __ATOMIC_RELAXED);
     return t;
@@ -77,8 +77,8 @@ static uint64_t choose_one(const sn_keyed *s, const void *key, size_t len)
     return chosen()->one(s, key, len);
 }
 
-static const sn_keyed_twin choosing = {choose_many, choose_one};
-const sn_keyed_twin *sn_keyed_best = &choosing;
+static const sn_keyed_variant choosing = {choose_many, choose_one};
+const sn_keyed_variant *sn_keyed_best = &choosing;
 
 /* ---- the secret ------------------------------------------------------------------ */
 

@@ -61,13 +61,13 @@ typedef struct sn_keyed {
  * such as 0 and 1 are not weak points. */
 void sn_keyed_init(sn_keyed *out, uint64_t seed, uint64_t seed_high);
 
-typedef struct sn_keyed_twin {
+typedef struct sn_keyed_variant {
     void (*many)(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out);
     uint64_t (*one)(const sn_keyed *s, const void *key, size_t len);
-} sn_keyed_twin;
+} sn_keyed_variant;
 
-/* The twin for this machine; its first call chooses it. */
-extern const sn_keyed_twin *sn_keyed_best __attribute__((visibility("hidden")));
+/* The variant for this machine; its first call chooses it. */
+extern const sn_keyed_variant *sn_keyed_best __attribute__((visibility("hidden")));
 
 /* The hashes of N keys. */
 static inline void sn_keyed_many(const sn_keyed *s, const seen_key *keys, size_t n,
@@ -80,11 +80,11 @@ static inline uint64_t sn_keyed_hash(const sn_keyed *s, const void *key, size_t 
     return __atomic_load_n(&sn_keyed_best, __ATOMIC_RELAXED)->one(s, key, len);
 }
 
-/* ---- for the twins --------------------------------------------------------------- */
+/* ---- for the variants --------------------------------------------------------------- */
 
-extern const sn_keyed_twin sn_keyed_portable;
+extern const sn_keyed_variant sn_keyed_portable;
 /* With carry-less multiplication in hardware; NULL if this machine has none. */
-const sn_keyed_twin *sn_keyed_clmul(void);
+const sn_keyed_variant *sn_keyed_clmul(void);
 
 /* The pair of a key of fewer than 16 bytes. */
 static inline void sn_keyed_short(const uint8_t *p, size_t len, uint64_t *a, uint64_t *b)

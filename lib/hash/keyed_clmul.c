@@ -121,13 +121,13 @@ TARGET static void many(const sn_keyed *s, const seen_key *keys, size_t n, uint6
         out[i] = hash(s, keys[i].data, keys[i].len);
 }
 
-const sn_keyed_twin *sn_keyed_clmul(void)
+const sn_keyed_variant *sn_keyed_clmul(void)
 {
-    static const sn_keyed_twin clmul = {many, one};
+    static const sn_keyed_variant clmul = {many, one};
     return runs_here() ? &clmul : NULL;
 }
 #else
-const sn_keyed_twin *sn_keyed_clmul(void)
+const sn_keyed_variant *sn_keyed_clmul(void)
 {
     return NULL;
 }

@@ -81,8 +81,8 @@ static inline v128_t push_all(v128_t row, v128_t two)
 static sn_wide sn_products(const uint64_t *power, const uint8_t *p, size_t pairs,
                            const uint8_t *last)
 {
-    enum { TWINS = SN_KEYED_PAIRS / 2 };
-    v128_t a[TWINS], b[TWINS], a2[TWINS], b2[TWINS], a4 = {0}, b4 = {0};
+    enum { VARIANTS = SN_KEYED_PAIRS / 2 };
+    v128_t a[VARIANTS], b[VARIANTS], a2[VARIANTS], b2[VARIANTS], a4 = {0}, b4 = {0};
     size_t n = 0;
     for (; pairs; n++, p += 32, power += 4) {
         v128_t u = wasm_v128_load(pairs > 1 ? p : last), v = {0};

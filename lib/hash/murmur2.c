@@ -1,6 +1,6 @@
 /* murmur2.c - MurmurHash2, 32 bits, and MurmurHash64A; pure functions. */
 #include "hash/murmur2.h"
-#include "hash/tail.h"
+#include "hash/word_ops.h"
 
 /* A word of the key is mixed before it meets the seed, so that several seeds share that
  * work, and their chains of multiplications run side by side. */

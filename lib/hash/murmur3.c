@@ -1,6 +1,6 @@
 /* murmur3.c - MurmurHash3, x86 32 bits and x64 128 bits; pure functions. */
 #include "hash/murmur3.h"
-#include "hash/tail.h"
+#include "hash/word_ops.h"
 
 #define C1 0x87c37b91114253d5u
 #define C2 0x4cf5ad432745937fu

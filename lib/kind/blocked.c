@@ -4,7 +4,7 @@
  * consecutive 64-bit lanes from a rotation that the hash chooses, so that any k is
  * one vector OR. Error 1.09 / 1.19 / 1.34 times classic.c at 8 / 10 / 12 bits a
  * key; below 1e-4 the crowded lines cost too much and classic.c is smaller. This
- * file is the sizes and the scalar truth; blocked_x86.c and blocked_neon.c are twins. */
+ * file is the sizes and the scalar truth; blocked_x86.c and blocked_neon.c are variants. */
 #include "kind/blocked.h"
 #include "base/fail.h"
 #include <math.h>
@@ -259,12 +259,12 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
 #define ALONE (SN_FETCHES ? has_one : NULL)
-static const sn_twin plain = {sn_blocked_touch, has, add, .has_one = ALONE};
-static const sn_twin atomic = {sn_blocked_touch, has, add_atomic, .has_one = ALONE};
+static const sn_variant plain = {sn_blocked_prefetch, has, add, .has_one = ALONE};
+static const sn_variant atomic = {sn_blocked_prefetch, has, add_atomic, .has_one = ALONE};
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
-    const sn_twin *t = NULL;
+    const sn_variant *t = NULL;
     if (want_atomic)
         return &atomic;
     switch (simd) {
@@ -295,6 +295,6 @@ const sn_kind sn_blocked = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .ordered = true,
 };

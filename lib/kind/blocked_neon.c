@@ -1,4 +1,4 @@
-/* blocked_neon.c - NEON twin of blocked.c: the same bits, four pairs of lanes. */
+/* blocked_neon.c - NEON variant of blocked.c: the same bits, four pairs of lanes. */
 #include "kind/blocked.h"
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -61,6 +61,6 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin twin = {sn_blocked_touch, has, add};
-const sn_twin *const sn_blocked_neon[2] = {&twin, &twin};
+static const sn_variant variant = {sn_blocked_prefetch, has, add};
+const sn_variant *const sn_blocked_neon[2] = {&variant, &variant};
 #endif

@@ -1,4 +1,4 @@
-/* blocked_x86.c - AVX2 and AVX-512 twins of blocked.c: the same bits, one OR a key. */
+/* blocked_x86.c - AVX2 and AVX-512 variants of blocked.c: the same bits, one OR a key. */
 #include "kind/blocked.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -249,7 +249,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
     }
 }
 
-/* ---- the four twins -------------------------------------------------------------- */
+/* ---- the four variants -------------------------------------------------------------- */
 
 /* The bits of a half of the line that should be set and are not, each at bit 0. */
 T256 static inline __m256i lacks256(const uint8_t *half, __m256i g, __m256i up,
@@ -279,7 +279,7 @@ T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
     return _mm256_testz_si256(missing, missing);
 }
 
-#define TWIN(width, name, two, target, any)                                            \
+#define VARIANT(width, name, two, target, any)                                            \
     target static void has##width##name(const sn_layer *l, const uint64_t *h,          \
                                         size_t n, bool *found)                         \
     {                                                                                  \
@@ -305,8 +305,8 @@ T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
     {                                                                                  \
         add##width(l, h, n, dup, two, true);                                           \
     }                                                                                  \
-    static const sn_twin twin##width##name = {                                         \
-        sn_blocked_touch,                                                                 \
+    static const sn_variant variant##width##name = {                                         \
+        sn_blocked_prefetch,                                                                 \
         has##width##name,                                                              \
         add##width##name,                                                              \
         has_ahead##width##name,                                                        \
@@ -315,11 +315,11 @@ T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
         any,                                                                           \
     };
 
-TWIN(512, one, false, T512, has_any512)
-TWIN(512, two, true, T512, NULL)
-TWIN(256, one, false, T256, has_any256)
-TWIN(256, two, true, T256, NULL)
+VARIANT(512, one, false, T512, has_any512)
+VARIANT(512, two, true, T512, NULL)
+VARIANT(256, one, false, T256, has_any256)
+VARIANT(256, two, true, T256, NULL)
 
-const sn_twin *const sn_blocked_avx512[2] = {&twin512one, &twin512two};
-const sn_twin *const sn_blocked_avx2[2] = {&twin256one, &twin256two};
+const sn_variant *const sn_blocked_avx512[2] = {&variant512one, &variant512two};
+const sn_variant *const sn_blocked_avx2[2] = {&variant256one, &variant256two};
 #endif

@@ -164,7 +164,7 @@ static void measure(const sn_layer *l, sn_measure *out)
 
 /* ---- bits -------------------------------------------------------------------- */
 
-static void touch(const sn_layer *l, const uint64_t *h, size_t n)
+static void prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     uint64_t m = l->shape.units;
     uint32_t k = l->shape.k;
@@ -212,10 +212,10 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 }
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
-static const sn_twin plain = {touch, has, add};
-static const sn_twin atomic = {touch, has, add_atomic};
+static const sn_variant plain = {prefetch, has, add};
+static const sn_variant atomic = {prefetch, has, add_atomic};
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
     (void)s, (void)simd;
     return want_atomic ? &atomic : &plain;
@@ -230,5 +230,5 @@ const sn_kind sn_classic = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
 };

@@ -188,7 +188,7 @@ static void count(sn_layer *l, int64_t by)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-void sn_cuckoo_touch(const sn_layer *l, const uint64_t *h, size_t n)
+void sn_cuckoo_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     sn_family f = sn_family_of(l);
     for (size_t i = 0; i < n; i++)
@@ -400,11 +400,11 @@ static uint64_t merge_needs(const sn_layer *dst, const sn_layer *src)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static const sn_twin scalar = {
-        .touch = SN_FETCHES ? sn_cuckoo_touch : NULL,
+    static const sn_variant scalar = {
+        .prefetch = SN_FETCHES ? sn_cuckoo_prefetch : NULL,
         .has = has,
         .add = sn_cuckoo_add,
         .has_one = has_one,
@@ -465,11 +465,11 @@ const sn_kind sn_cuckoo = {
     .shape_next = shape_next,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .merge = merge,
     .merge_needs = merge_needs,
     .remove = remove_one,
     .check = check,
     .multiset = true,
-    .paced = true,
+    .prefetches_itself = true,
 };

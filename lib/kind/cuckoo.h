@@ -1,4 +1,4 @@
-/* cuckoo.h - where a key may lie in a cuckoo filter; shared by the twins of cuckoo.c.
+/* cuckoo.h - where a key may lie in a cuckoo filter; shared by the variants of cuckoo.c.
  */
 #ifndef SN_CUCKOO_H
 #define SN_CUCKOO_H
@@ -143,7 +143,7 @@ unsigned sn_cuckoo_stashed(const sn_layer *l, const sn_place *p, unsigned *at);
         return hit_;                                                                   \
     } while (0)
 
-void sn_cuckoo_touch(const sn_layer *l, const uint64_t *h, size_t n);
+void sn_cuckoo_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
 size_t sn_cuckoo_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
-extern const sn_twin sn_cuckoo_avx2;
+extern const sn_variant sn_cuckoo_avx2;
 #endif

@@ -1,4 +1,4 @@
-/* cuckoo_x86.c - AVX2 twin of cuckoo.c: the four of a bucket decoded and compared at
+/* cuckoo_x86.c - AVX2 variant of cuckoo.c: the four of a bucket decoded and compared at
  * once, whatever the width. */
 #include "kind/cuckoo.h"
 #if defined(__x86_64__)
@@ -41,6 +41,6 @@ T256 static bool has_one(const sn_layer *l, uint64_t h)
     SN_CUCKOO_ONE(l, h, match);
 }
 
-const sn_twin sn_cuckoo_avx2 = {
-    .touch = sn_cuckoo_touch, .has = has, .add = sn_cuckoo_add, .has_one = has_one};
+const sn_variant sn_cuckoo_avx2 = {
+    .prefetch = sn_cuckoo_prefetch, .has = has, .add = sn_cuckoo_add, .has_one = has_one};
 #endif

@@ -24,10 +24,10 @@ typedef struct sn_shape {
 typedef struct sn_layer sn_layer;
 typedef struct sn_kind sn_kind;
 
-/* One twin: the same bits by other instructions. */
-typedef struct sn_twin {
+/* One variant: the same bits by other instructions. */
+typedef struct sn_variant {
     /* Asks the memory of n keys to come; moves no bits. NULL: nothing to gain. */
-    void (*touch)(const sn_layer *l, const uint64_t *h, size_t n);
+    void (*prefetch)(const sn_layer *l, const uint64_t *h, size_t n);
     /* found[i] = whether h[i] is in. */
     void (*has)(const sn_layer *l, const uint64_t *h, size_t n, bool *found);
     /* Adds in order; dup[i] = whether h[i] was in before, equal keys of one batch
@@ -37,16 +37,16 @@ typedef struct sn_twin {
 
     /* The same, asking for the memory of h[i + SN_AHEAD] while h[i] is worked on, so
      * that the memory is never idle: h must go on for SN_AHEAD hashes after n. NULL:
-     * touch() and the plain ones are used. add_ahead takes all n. */
+     * prefetch() and the plain ones are used. add_ahead takes all n. */
     void (*has_ahead)(const sn_layer *l, const uint64_t *h, size_t n, bool *found);
     void (*add_ahead)(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
     /* has() for one hash, short enough for several calls to overlap. May be NULL. */
     bool (*has_one)(const sn_layer *l, uint64_t h);
-    /* Whether any of LAYERS layers of this same twin has h[i]: what is common to all
+    /* Whether any of LAYERS layers of this same variant has h[i]: what is common to all
      * of them is computed once. May be NULL. */
     void (*has_any)(const sn_layer *l, uint32_t layers, const uint64_t *h, size_t n,
                     bool *found);
-} sn_twin;
+} sn_variant;
 
 /* Lines wait in the second-level cache (SN_FETCH), which has more misses under way at
  * once than the first: measured, 64 ahead, 1.7 times the speed of 32 ahead into the
@@ -70,7 +70,7 @@ typedef struct sn_twin {
 
 struct sn_layer {
     const sn_kind *kind;
-    const sn_twin *twin;
+    const sn_variant *variant;
     sn_shape shape;
     uint64_t added; /* keys in this layer that were new when added */
     uint64_t len;   /* of the body, = kind->body_len(&shape) */
@@ -107,8 +107,8 @@ struct sn_kind {
     /* Reads the body (at most some 64 MiB of it). */
     void (*measure)(const sn_layer *l, sn_measure *out);
 
-    /* The twin for these instructions; atomic adds if asked (NULL if it cannot). */
-    const sn_twin *(*twin)(const sn_shape *s, enum sn_simd simd, bool atomic);
+    /* The variant for these instructions; atomic adds if asked (NULL if it cannot). */
+    const sn_variant *(*variant)(const sn_shape *s, enum sn_simd simd, bool atomic);
 
     /* Below: NULL where the kind cannot. */
 
@@ -141,8 +141,8 @@ struct sn_kind {
      * the hash is adding in the order of memory. */
     bool ordered;
     /* has() fetches memory ahead by itself, having more to carry from the fetch to
-     * the test than a hash: it wants many keys at once, and no touch(). */
-    bool paced;
+     * the test than a hash: it wants many keys at once, and no prefetch(). */
+    bool prefetches_itself;
 };
 
 /* In shape.own of a multiset kind. */

@@ -101,9 +101,9 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->error = error * scale < 1 ? error * scale : 1;
 }
 
-/* ---- the scalar twin ---------------------------------------------------------- */
+/* ---- the scalar variant ---------------------------------------------------------- */
 
-void sn_quotient_touch(const sn_layer *l, const uint64_t *h, size_t n)
+void sn_quotient_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     sn_quotient q = sn_quotient_of(l);
     for (size_t i = 0; i < n; i++)
@@ -115,7 +115,7 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
     sn_quotient q = sn_quotient_of(l);
     bool far = SN_FETCHES && l->len > SN_QUOTIENT_CACHED;
     if (far)
-        sn_quotient_touch(l, h, n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR);
+        sn_quotient_prefetch(l, h, n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR);
     for (size_t i = 0; i < n; i++) {
         if (far)
             sn_quotient_fetch(&q, h, i, n);
@@ -147,9 +147,9 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-static const sn_twin plain = {sn_quotient_touch, has, add};
+static const sn_variant plain = {sn_quotient_prefetch, has, add};
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     if (atomic)
         return NULL;
@@ -190,12 +190,12 @@ const sn_kind sn_quotient_kind = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .absorb = sn_quotient_absorb,
     .grow = sn_quotient_grow,
     .remove = sn_quotient_remove,
     .multiset = true,
     .check = check,
     .ordered = true,
-    .paced = true,
+    .prefetches_itself = true,
 };

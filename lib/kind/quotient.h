@@ -1,4 +1,4 @@
-/* quotient.h - the lines of a quotient filter, as its files and twins see them.
+/* quotient.h - the lines of a quotient filter, as its files and variants see them.
  *
  * The top c bits of a hash name a cell. Cells lie in order over the lines: line i is the
  * home of cells s(i) .. s(i+1)-1, some 20 to 40 of them, so that there can be any number
@@ -245,8 +245,8 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a);
 int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
 int sn_quotient_shape(sn_shape *s, double n, double p, uint64_t lines);
 
-void sn_quotient_touch(const sn_layer *l, const uint64_t *h, size_t n);
-extern const sn_twin sn_quotient_avx2;
-/* The twin for this shape; NULL if the processor lacks the instructions. */
-const sn_twin *sn_quotient_avx512(const sn_shape *s);
+void sn_quotient_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
+extern const sn_variant sn_quotient_avx2;
+/* The variant for this shape; NULL if the processor lacks the instructions. */
+const sn_variant *sn_quotient_avx512(const sn_shape *s);
 #endif

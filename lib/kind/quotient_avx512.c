@@ -1,4 +1,4 @@
-/* quotient_avx512.c - the twin of quotient.c that compares all slots of a line at once.
+/* quotient_avx512.c - the variant of quotient.c that compares all slots of a line at once.
  *
  * vpermb brings the eight bytes in which four slots lie (two, if they are wide) to each
  * word of a register, and vpmultishiftqb the bits of each slot to a lane of its own. What
@@ -324,16 +324,16 @@ FOR_LANES(one, ONE)
 FOR_LANES(few_more, FEW_MORE)
 FOR_LANES(wide, WIDE)
 
-#define TWIN(name)                                                                     \
-    {.touch = sn_quotient_touch,                                                       \
+#define VARIANT(name)                                                                     \
+    {.prefetch = sn_quotient_prefetch,                                                       \
      .has = has_##name,                                                                \
      .add = add_##name,                                                                       \
      .has_one = has_one_##name}
 
-const sn_twin *sn_quotient_avx512(const sn_shape *s)
+const sn_variant *sn_quotient_avx512(const sn_shape *s)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static const sn_twin one = TWIN(one), few_more = TWIN(few_more), wide = TWIN(wide);
+    static const sn_variant one = VARIANT(one), few_more = VARIANT(few_more), wide = VARIANT(wide);
     if (!__builtin_cpu_supports("avx512vbmi") || !__builtin_cpu_supports("avx512vbmi2"))
         return NULL;
     pthread_once(&once, fill_places);

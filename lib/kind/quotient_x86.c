@@ -1,4 +1,4 @@
-/* quotient_x86.c - the twin of quotient.c for AVX2 and BMI2: the first slots of a cell are
+/* quotient_x86.c - the variant of quotient.c for AVX2 and BMI2: the first slots of a cell are
  * compared at once, without a branch that depends on the key. */
 #include "kind/quotient.h"
 #if defined(__x86_64__)
@@ -74,7 +74,7 @@ TAVX2 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *foun
     fixed f = fix(l);
     bool far = l->len > SN_QUOTIENT_CACHED;
     if (far)
-        sn_quotient_touch(l, h, n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR);
+        sn_quotient_prefetch(l, h, n < SN_QUOTIENT_FAR ? n : SN_QUOTIENT_FAR);
     for (size_t i = 0; i < n; i++) {
         if (far)
             sn_quotient_fetch(&f.q, h, i, n);
@@ -100,7 +100,7 @@ TAVX2 static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-const sn_twin sn_quotient_avx2 = {.touch = sn_quotient_touch,
+const sn_variant sn_quotient_avx2 = {.prefetch = sn_quotient_prefetch,
                                   .has = has,
                                   .add = add,
                                   .has_one = has_one};

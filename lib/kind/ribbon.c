@@ -4,7 +4,7 @@
  * them up to 0.04 bits more, because keys then have prints of two lengths. One lookup
  * is two neighbouring segments (two lines at eight bits) and two bits of metadata that
  * stay in the caches. This file is the sizes, the checks and the scalar truth;
- * ribbon_x86.c has the twins, ribbon_solve.c the construction, ribbon.h the layout. */
+ * ribbon_x86.c has the variants, ribbon_solve.c the construction, ribbon.h the layout. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
 #include <math.h>
@@ -158,7 +158,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->error = error_at(&l->shape, keys);
 }
 
-/* Everything that a lookup will touch must lie inside the body. */
+/* Everything that a lookup will prefetch must lie inside the body. */
 static int check(const sn_layer *l)
 {
     unsigned r = l->shape.k, extra = sn_ribbon_extra(&l->shape);
@@ -208,7 +208,7 @@ sn_ribbon_spot sn_ribbon_find(const sn_layer *l, const uint8_t *entry,
     return (sn_ribbon_spot){.at = NULL};
 }
 
-void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n)
+void sn_ribbon_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     sn_ribbon_view v = sn_ribbon_view_of(l, sn_ribbon_extra(&l->shape));
     for (size_t i = 0; i < n; i++) {
@@ -245,11 +245,11 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
             found[i] = has_one(l, h[i]);
 }
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
-    static const sn_twin plain = {
-        .touch = SN_FETCHES ? sn_ribbon_touch : NULL, .has = has, .has_one = has_one};
-    const sn_twin *t = sn_ribbon_x86(simd);
+    static const sn_variant plain = {
+        .prefetch = SN_FETCHES ? sn_ribbon_prefetch : NULL, .has = has, .has_one = has_one};
+    const sn_variant *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;
 }
@@ -263,7 +263,7 @@ const sn_kind sn_ribbon = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .check = check,
-    .paced = true,
+    .prefetches_itself = true,
 };

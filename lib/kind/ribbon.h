@@ -1,4 +1,4 @@
-/* ribbon.h - where the bits of a key lie in a ribbon; shared by the twins of ribbon.c
+/* ribbon.h - where the bits of a key lie in a ribbon; shared by the variants of ribbon.c
  * and by ribbon_solve.c.
  *
  * A static filter that solves linear equations: each key picks 64 neighbouring slots
@@ -340,9 +340,9 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
         return s_.at && MATCH(&s_);                                                    \
     } while (0)
 
-/* Twins; NULL where the instructions are not compiled in or not there. */
-const sn_twin *sn_ribbon_x86(enum sn_simd simd);
-void sn_ribbon_touch(const sn_layer *l, const uint64_t *h, size_t n);
+/* Variants; NULL where the instructions are not compiled in or not there. */
+const sn_variant *sn_ribbon_x86(enum sn_simd simd);
+void sn_ribbon_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
 
 /* ---- sizes --------------------------------------------------------------------- */
 

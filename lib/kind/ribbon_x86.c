@@ -1,4 +1,4 @@
-/* ribbon_x86.c - AVX2 and AVX-512 twins of ribbon.c: eight or four bits of a
+/* ribbon_x86.c - AVX2 and AVX-512 variants of ribbon.c: eight or four bits of a
  * fingerprint at a time. */
 #include "kind/ribbon.h"
 #if defined(__x86_64__)
@@ -302,15 +302,15 @@ T256 static bool one256(const sn_layer *l, uint64_t h)
     SN_RIBBON_ONE(l, 0, h, match256);
 }
 
-const sn_twin *sn_ribbon_x86(enum sn_simd simd)
+const sn_variant *sn_ribbon_x86(enum sn_simd simd)
 {
-    static const sn_twin twin512 = {
-        .touch = sn_ribbon_touch, .has = has512, .has_one = one512};
-    static const sn_twin twin256 = {
-        .touch = sn_ribbon_touch, .has = has256, .has_one = one256};
+    static const sn_variant variant512 = {
+        .prefetch = sn_ribbon_prefetch, .has = has512, .has_one = one512};
+    static const sn_variant variant256 = {
+        .prefetch = sn_ribbon_prefetch, .has = has256, .has_one = one256};
     if (simd == SN_AVX512 && have512())
-        return &twin512;
-    return simd >= SN_AVX2 ? &twin256 : NULL;
+        return &variant512;
+    return simd >= SN_AVX2 ? &variant256 : NULL;
 }
 
 sn_ribbon_fill *sn_ribbon_fill_x86(void)
@@ -318,7 +318,7 @@ sn_ribbon_fill *sn_ribbon_fill_x86(void)
     return have512() ? fill512 : NULL;
 }
 #else
-const sn_twin *sn_ribbon_x86(enum sn_simd simd)
+const sn_variant *sn_ribbon_x86(enum sn_simd simd)
 {
     (void)simd;
     return NULL;

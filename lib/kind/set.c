@@ -8,7 +8,7 @@
  *
  * Homes are in the order of the hashes (the high half of hash x buckets), so a key's
  * home in a table twice as large is twice its home: doubling is one walk through
- * memory from the top down, in place. set_x86.c has the vector twins. */
+ * memory from the top down, in place. set_x86.c has the vector variants. */
 #include "kind/set.h"
 #include "base/fail.h"
 #include <string.h>
@@ -63,9 +63,9 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->error = error_at(&l->shape, out->keys);
 }
 
-/* ---- the scalar twin ---------------------------------------------------------- */
+/* ---- the scalar variant ---------------------------------------------------------- */
 
-void sn_set_touch(const sn_layer *l, const uint64_t *h, size_t n)
+void sn_set_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         SN_FETCH(sn_set_bucket(l, sn_set_home(sn_set_tag(h[i]), l->shape.units)));
@@ -250,7 +250,7 @@ static int merge_one(void *ctx, const uint64_t *h, size_t n)
 {
     bool dup[512];
     sn_layer *dst = ctx;
-    if (dst->twin->add(dst, h, n, dup) < n)
+    if (dst->variant->add(dst, h, n, dup) < n)
         return sn_fail(SEEN_EFULL, "the set is full");
     return SEEN_OK;
 }
@@ -262,9 +262,9 @@ static int merge(sn_layer *dst, const sn_layer *src)
     return each_hash(src, merge_one, dst);
 }
 
-static const sn_twin plain = {sn_set_touch, has, add};
+static const sn_variant plain = {sn_set_prefetch, has, add};
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     (void)s;
     if (atomic)
@@ -298,7 +298,7 @@ const sn_kind sn_set = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .merge = merge,
     .remove = remove_hash,
     .grow = grow,

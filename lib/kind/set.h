@@ -1,4 +1,4 @@
-/* set.h - what the twins of the fingerprint set share. */
+/* set.h - what the variants of the fingerprint set share. */
 #ifndef SN_SET_H
 #define SN_SET_H
 #include "base/bytes.h"
@@ -29,6 +29,6 @@ static inline uint64_t sn_set_most(uint64_t units)
     return units * SN_SET_SLOTS - (units + 7) / 8;
 }
 
-void sn_set_touch(const sn_layer *l, const uint64_t *h, size_t n);
-extern const sn_twin sn_set_avx2, sn_set_avx512;
+void sn_set_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
+extern const sn_variant sn_set_avx2, sn_set_avx512;
 #endif

@@ -1,4 +1,4 @@
-/* set_x86.c - vector twins of set.c: a bucket is compared at once. */
+/* set_x86.c - vector variants of set.c: a bucket is compared at once. */
 #include "kind/set.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -56,7 +56,7 @@ T512 static inline uint64_t *find5(const sn_layer *l, uint64_t tag, bool *old)
     return NULL;
 }
 
-#define TWIN(suffix, target, find)                                                     \
+#define VARIANT(suffix, target, find)                                                     \
     target static void has##suffix(const sn_layer *l, const uint64_t *h, size_t n,     \
                                    bool *found)                                        \
     {                                                                                  \
@@ -84,9 +84,9 @@ T512 static inline uint64_t *find5(const sn_layer *l, uint64_t tag, bool *old)
         return i;                                                                      \
     }
 
-TWIN(2, T256, find2)
-TWIN(5, T512, find5)
+VARIANT(2, T256, find2)
+VARIANT(5, T512, find5)
 
-const sn_twin sn_set_avx2 = {sn_set_touch, has2, add2};
-const sn_twin sn_set_avx512 = {sn_set_touch, has5, add5};
+const sn_variant sn_set_avx2 = {sn_set_prefetch, has2, add2};
+const sn_variant sn_set_avx512 = {sn_set_prefetch, has5, add5};
 #endif

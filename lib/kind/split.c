@@ -121,10 +121,10 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 }
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
-static const sn_twin plain = {sn_split_touch, has, add};
-static const sn_twin atomic = {sn_split_touch, has, add_atomic};
+static const sn_variant plain = {sn_split_prefetch, has, add};
+static const sn_variant atomic = {sn_split_prefetch, has, add_atomic};
 
-static const sn_twin *twin(const sn_shape *s, enum sn_simd simd, bool want_atomic)
+static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {
     (void)s;
     if (want_atomic)
@@ -148,6 +148,6 @@ const sn_kind sn_split = {
     .shape_in = shape_in,
     .error_at = error_at,
     .measure = measure,
-    .twin = twin,
+    .variant = variant,
     .ordered = true,
 };

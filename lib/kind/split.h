@@ -1,4 +1,4 @@
-/* split.h - where the bits of a key lie in its block; shared by the twins.
+/* split.h - where the bits of a key lie in its block; shared by the variants.
  *
  * Parquet's split block: block ((h >> 32) * blocks) >> 32 of 32 bytes, eight
  * little-endian 32-bit words, and in word i bit ((uint32_t)h * salt[i]) >> 27. */
@@ -17,11 +17,11 @@ static inline uint8_t *sn_split_at(const sn_layer *l, uint64_t h)
     return l->body + 32 * (((h >> 32) * l->shape.units) >> 32);
 }
 
-static inline void sn_split_touch(const sn_layer *l, const uint64_t *h, size_t n)
+static inline void sn_split_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         SN_FETCH(sn_split_at(l, h[i]));
 }
 
-extern const sn_twin sn_split_avx2, sn_split_neon;
+extern const sn_variant sn_split_avx2, sn_split_neon;
 #endif

@@ -1,4 +1,4 @@
-/* split_neon.c - NEON twin of split.c: a block is two registers. */
+/* split_neon.c - NEON variant of split.c: a block is two registers. */
 #include "kind/split.h"
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -38,5 +38,5 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-const sn_twin sn_split_neon = {sn_split_touch, has, add};
+const sn_variant sn_split_neon = {sn_split_prefetch, has, add};
 #endif

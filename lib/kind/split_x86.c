@@ -1,4 +1,4 @@
-/* split_x86.c - AVX2 twin of split.c: a block is one register. */
+/* split_x86.c - AVX2 variant of split.c: a block is one register. */
 #include "kind/split.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -75,5 +75,5 @@ T256 static void add_ahead(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     add_of(l, h, n, dup, true);
 }
 
-const sn_twin sn_split_avx2 = {sn_split_touch, has, add, has_ahead, add_ahead, has_one};
+const sn_variant sn_split_avx2 = {sn_split_prefetch, has, add, has_ahead, add_ahead, has_one};
 #endif

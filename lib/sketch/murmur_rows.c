@@ -1,4 +1,4 @@
-/* murmur_rows.c - rows of an item, the scalar truth; murmur_rows_x86.c is its twin. */
+/* murmur_rows.c - rows of an item, the scalar truth; murmur_rows_x86.c is its variant. */
 #include "sketch/murmur_rows.h"
 #include "base/cpu.h"
 #include "base/modulo.h"

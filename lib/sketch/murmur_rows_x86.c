@@ -1,7 +1,7 @@
-/* murmur_rows_x86.c - AVX2 twin of murmur_rows.c: a row is a lane. */
+/* murmur_rows_x86.c - AVX2 variant of murmur_rows.c: a row is a lane. */
 #include "sketch/murmur_rows.h"
 #if defined(__x86_64__)
-#include "hash/tail.h"
+#include "hash/word_ops.h"
 #include <immintrin.h>
 
 #define T256 __attribute__((target("avx2")))

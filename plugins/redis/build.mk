@@ -1,8 +1,8 @@
 # plugins/redis/ - the module seen.so, which needs nothing but libseen. It sees seen.h and
 # one header of the library beside it: RedisBloom's own structures.
-REDIS_SRC := $(sort $(wildcard plugins/redis/*.c))
+REDIS_SRC := $(sort $(wildcard plugins/redis/*.c plugins/redis/*/*.c))
 REDIS_OBJ := $(REDIS_SRC:%.c=$(BUILD)/obj/%.o)
-$(REDIS_OBJ): CPPFLAGS += -Ilib
+$(REDIS_OBJ): CPPFLAGS += -Ilib -Iplugins/redis
 REDIS_SO = $(BUILD)/seen.so
 
 ALL += $(REDIS_SO)
@@ -22,7 +22,7 @@ $(REDIS_SO): $(REDIS_OBJ) $(LIBSEEN) $(BUILD)/config/redis
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(REDIS_OBJ) $(LIBSEEN) $(LIB_LIBS)
 
 TESTS += $(BUILD)/tests/redis/blocked_sizes_agree.t
-$(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(BUILD)/obj/plugins/redis/blocked_sizes.o $(LIBSEEN)
+$(BUILD)/tests/redis/blocked_sizes_agree.t: tests/redis/blocked_sizes_agree.c $(BUILD)/obj/plugins/redis/bf/blocked_sizes.o $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Ilib -Itests $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
@@ -35,5 +35,5 @@ $(BUILD)/tests/redis/valkey_%.t: tests/redis/%.t
 	@printf '#!/bin/sh\nSEEN_SERVER=valkey exec $<\n' >$@ && chmod +x $@
 
 # The loaders are fuzzed with a server of a few lines.
-FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf_value.o bf_pieces.o bf_options.o cf_value.o value_bytes.o value_type.o \
-	bloom.o bloom_bytes.o filter_secret.o blocked_sizes.o cf_table.o hot_counts.o merge_layers.o server_memory.o settings.o sketch_types.o dump_payload.o acl_categories.o)
+FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf/bf_value.o bf/bf_pieces.o bf/bf_options.o cf/cf_value.o value_bytes.o value_type.o \
+	bf/bloom.o bf/bloom_bytes.o filter_secret.o bf/blocked_sizes.o cf/cf_table.o cf/copy_counts.o bf/merge_layers.o server_memory.o settings.o sketches/sketch_types.o dump_payload.o acl_categories.o)

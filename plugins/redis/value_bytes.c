@@ -1,6 +1,6 @@
 /* value_bytes.c - moves headers and bodies between values and the server in pieces. */
 #include "value_bytes.h"
-#include "foreign/redisbloom.h"
+#include "foreign/redisbloom/redisbloom.h"
 #include <string.h>
 
 /* Pieces of a body in the RDB. The server may compress each into a second buffer. */

@@ -9,7 +9,7 @@ if not os.path.exists("/usr/share/unicode/NormalizationTest.txt.bz2"):
     skip_all("package unicode-data is not installed")
 import bz2
 
-room = os.path.join(TOP, "cli", "dedup")
+room = os.path.join(TOP, "corpus")
 for which in ["words", "spelling"]:
     made = subprocess.run([sys.executable, os.path.join(room, "make_unicode_tables.py"), which], capture_output=True).stdout
     name = {"words": "word_tables.inc", "spelling": "spelling_tables.inc"}[which]

@@ -1,9 +1,9 @@
 /* word_boundaries.c - words end where Unicode says: by its own test file, and by
  * libunistring for every code point between characters of every class; and looking at 64
  * bytes at a time, with whatever instructions, changes nothing. */
-#include "dedup/byte_masks.h"
-#include "dedup/words.h"
-#include "say.h"
+#include "corpus/byte_masks.h"
+#include "corpus/words.h"
+#include "messages.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_json_line.c - any bytes as a line of JSON: the text that is found is the spelling
  * between two quotes, and what its newlines say about both is true. */
-#include "cli/dedup/json_line.h"
+#include "corpus/json_line.h"
 #include <stdlib.h>
 #include <string.h>
 

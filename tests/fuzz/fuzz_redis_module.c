@@ -3,11 +3,11 @@
  *
  * The server is played by a few functions below: loads read from the input, and memory
  * above 64 MB is refused. */
-#include "plugins/redis/bf_value.h"
-#include "plugins/redis/bloom_bytes.h"
-#include "plugins/redis/cf_value.h"
+#include "plugins/redis/bf/bf_value.h"
+#include "plugins/redis/bf/bloom_bytes.h"
+#include "plugins/redis/cf/cf_value.h"
 #include "plugins/redis/server_memory.h"
-#include "plugins/redis/sketch_types.h"
+#include "plugins/redis/sketches/sketch_types.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,8 +175,8 @@ static void use_bf(bf v)
             bloom_rotate(v.fast, 1 << 20);
         bloom_free(c);
     } else {
-        seen_bf_has_many(v.compat, keys, 4, answer);
-        seen_bf_add_many(v.compat, keys, 4, answer, &why);
+        sn_bf_has_many(v.compat, keys, 4, answer);
+        sn_bf_add_many(v.compat, keys, 4, answer, &why);
     }
     bf_get_facts(v);
 }
@@ -195,10 +195,10 @@ static void use_cf(cf v)
         cuckoo_compact(v.fast);
     } else {
         for (int i = 0; i < 3; i++)
-            seen_cf_add(v.compat, keys[i].data, keys[i].len, 40);
-        seen_cf_del(v.compat, "a", 1);
+            sn_cf_add(v.compat, keys[i].data, keys[i].len, 40);
+        sn_cf_del(v.compat, "a", 1);
         if (cf_get_facts(v).size < 1 << 20)
-            seen_cf_compact(v.compat);
+            sn_cf_compact(v.compat);
     }
     cf_get_facts(v);
 }

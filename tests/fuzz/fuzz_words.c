@@ -1,8 +1,8 @@
 /* fuzz_words.c - any bytes as text: words cut 64 bytes at a time are the segments that the
  * rules find one by one, and those cover the text. */
-#include "cli/dedup/byte_masks.h"
-#include "cli/dedup/spelling.h"
-#include "cli/dedup/words.h"
+#include "corpus/byte_masks.h"
+#include "corpus/spelling.h"
+#include "corpus/words.h"
 #include <stdlib.h>
 #include <string.h>
 

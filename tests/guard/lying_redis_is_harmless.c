@@ -207,7 +207,7 @@ static void shared_calls(int *bad, bool build)
     seen_guard_close(g);
 }
 
-static void shared_home(void)
+static void shared_backend(void)
 {
     static const lie state[] = {
         LIE("*1\r\n$1\r\nK\r\n"),
@@ -278,6 +278,6 @@ int main(void)
        "a server that goes away while it is written to is an error, no SIGPIPE");
     c.close(c.ctx);
     free(big.data);
-    shared_home();
+    shared_backend();
     return done();
 }

@@ -53,7 +53,7 @@ ok "an output that does not wait is waited for" eval \
         root/seen help uniq | { sleep 0.3; cat; } | cmp - <(seen help uniq)"
 fails "without the Redis client, --redis says so" 2 'redis' inside uniq --redis redis://127.0.0.1:1/x lines
 
-for t in twins_set_same_bits vectors_stay vectors_static_stay files_come_back foreign_golden; do
+for t in variants_set_same_bits vectors_stay vectors_static_stay files_come_back foreign_golden; do
     ok "tests/unit/$t.c on musl" eval "make -s -C $work/tree BUILD=$m/static MUSL=1 PKG_CONFIG=false CC=musl-gcc \
         CFLAGS='-O1 -isystem $m/static/sys -L$m/static/sys/lib' LDFLAGS='-static -Wl,-z,stack-size=8388608' \
         $m/static/tests/unit/$t.t && cd $top && $m/static/tests/unit/$t.t"

@@ -1,6 +1,6 @@
 /* The sizes that the module looks up keep the error that was asked for, and are hardly
  * larger than the exact ones. */
-#include "plugins/redis/blocked_sizes.h"
+#include "plugins/redis/bf/blocked_sizes.h"
 #include "seen.h"
 #include "tap.h"
 #include <math.h>

@@ -21,7 +21,7 @@ static sn_layer make(uint32_t k, double n, double p)
         exit(3);
     l.len = sn_cuckoo.body_len(&l.shape);
     l.body = sn_body_alloc(&sys, l.len);
-    l.twin = sn_cuckoo.twin(&l.shape, SN_SCALAR, false);
+    l.variant = sn_cuckoo.variant(&l.shape, SN_SCALAR, false);
     return l;
 }
 
@@ -33,13 +33,13 @@ static void drop(sn_layer *l)
 static bool add(sn_layer *l, uint64_t h)
 {
     bool dup;
-    return l->twin->add(l, &h, 1, &dup) == 1;
+    return l->variant->add(l, &h, 1, &dup) == 1;
 }
 
 static bool has(const sn_layer *l, uint64_t h)
 {
     bool found;
-    l->twin->has(l, &h, 1, &found);
+    l->variant->has(l, &h, 1, &found);
     return found;
 }
 
@@ -124,8 +124,8 @@ static double measured(const sn_layer *l, uint64_t absent)
     for (uint64_t i = 0; i < absent; i += 64) {
         for (int j = 0; j < 64; j++)
             h[j] = key(((uint64_t)1 << 60) + i + (uint64_t)j);
-        l->twin->touch(l, h, 64);
-        l->twin->has(l, h, 64, found);
+        l->variant->prefetch(l, h, 64);
+        l->variant->has(l, h, 64, found);
         for (int j = 0; j < 64; j++)
             wrong += found[j];
     }
@@ -161,14 +161,14 @@ static void rates(void)
         counted &= fabs(m.keys - (double)n) < 1 && fabs(m.error - p) < p / 1000;
         static uint64_t h[4096];
         static bool one[4096], two[4096];
-        const sn_twin *fast = sn_cuckoo.twin(&l.shape, sn_simd_best(), false);
+        const sn_variant *fast = sn_cuckoo.variant(&l.shape, sn_simd_best(), false);
         for (uint64_t i = 0; i < 4096; i++)
             h[i] = key(n - 2048 + i);
-        l.twin->has(&l, h, 4096, one);
+        l.variant->has(&l, h, 4096, one);
         fast->has(&l, h, 4096, two);
         for (size_t i = 0; i < 4096; i++) {
             alike &= one[i] == two[i] && one[i] == fast->has_one(&l, h[i]) &&
-                     one[i] == l.twin->has_one(&l, h[i]) && (one[i] || i >= 2048);
+                     one[i] == l.variant->has_one(&l, h[i]) && (one[i] || i >= 2048);
         }
         drop(&l);
     }
@@ -282,7 +282,7 @@ static void family(void)
         sizes_right &= l[i].shape.k == (i < 3 ? 8 : 12);
         l[i].len = sn_cuckoo.body_len(&l[i].shape);
         l[i].body = sn_body_alloc(&sys, l[i].len);
-        l[i].twin = sn_cuckoo.twin(&l[i].shape, SN_SCALAR, false);
+        l[i].variant = sn_cuckoo.variant(&l[i].shape, SN_SCALAR, false);
     }
     ok(sizes_right,
        "further layers double the first one's buckets, with more bits if need be");

@@ -5,7 +5,7 @@
 #include "base/modulo.h"
 #include "sketch/murmur_rows.h"
 #include "hash/murmur3.h"
-#include "hash/oldhash.h"
+#include "hash/foreign_hashes.h"
 
 static const struct {
     const char *key;

@@ -1,7 +1,7 @@
-/* foreign_redis.c - seen_bf and seen_cf are RedisBloom's structures, bit for bit. */
+/* foreign_redis.c - sn_bf and sn_cf are RedisBloom's structures, bit for bit. */
 #include "tap.h"
 #include "golden/golden.h"
-#include "foreign/redisbloom.h"
+#include "foreign/redisbloom/redisbloom.h"
 #include <math.h>
 
 /* The vectors whose chains the module made itself, and how. */
@@ -22,24 +22,24 @@ static const struct {
     {"pow2-force64", 0.05, 164, 2, false, 4, 5},
 };
 
-static uint8_t *dump_of(const seen_bf *f, size_t *len)
+static uint8_t *dump_of(const sn_bf *f, size_t *len)
 {
-    size_t head = seen_bf_header(f, NULL, 0), n;
-    seen_bf_info info;
-    seen_bf_get_info(f, &info);
+    size_t head = sn_bf_header(f, NULL, 0), n;
+    sn_bf_info info;
+    sn_bf_get_info(f, &info);
     uint8_t *p = malloc(head + info.bytes);
     const void *data;
     uint64_t iter = 1;
-    seen_bf_header(f, p, head);
+    sn_bf_header(f, p, head);
     *len = head;
-    while (seen_bf_chunk(f, iter, &data, &n, &iter) == 0 && iter) {
+    while (sn_bf_chunk(f, iter, &data, &n, &iter) == 0 && iter) {
         memcpy(p + *len, data, n);
         *len += n;
     }
     return p;
 }
 
-static bool chunks_agree(const seen_bf *f, golden_blob tsv)
+static bool chunks_agree(const sn_bf *f, golden_blob tsv)
 {
     const char *at = (char *)tsv.p, *line = golden_line(&at);
     uint64_t iter = 1;
@@ -48,7 +48,7 @@ static bool chunks_agree(const seen_bf *f, golden_blob tsv)
         const void *data;
         size_t len;
         if (sscanf(line, "%llu %llu %llu", &next, &off, &want) != 3 ||
-            seen_bf_chunk(f, iter, &data, &len, &iter) < 0 || iter != next ||
+            sn_bf_chunk(f, iter, &data, &len, &iter) < 0 || iter != next ||
             len != want)
             return false;
     }
@@ -68,19 +68,19 @@ static void chain(size_t i)
         ok(1, "%s # SKIP not in %s", made[i].name, golden_root());
         return;
     }
-    seen_bf *f;
+    sn_bf *f;
     int rc;
     if (made[i].options == 0xff) {
-        rc = seen_bf_new(made[i].error, made[i].capacity, made[i].expansion,
+        rc = sn_bf_new(made[i].error, made[i].capacity, made[i].expansion,
                          made[i].nonscaling, NULL, &f);
     } else {
-        seen_bf_link l = {.bits = 1024,
+        sn_bf_link_info l = {.bits = 1024,
                           .n2 = 10,
                           .error = made[i].error,
                           .bpe = fabs(log(made[i].error) / 0.480453013918201),
                           .hashes = made[i].hashes,
                           .entries = made[i].capacity};
-        rc = seen_bf_make(made[i].options, 2, &l, 1, 1 << 20, NULL, &f);
+        rc = sn_bf_make(made[i].options, 2, &l, 1, 1 << 20, NULL, &f);
     }
     if (!ok(rc == 0, "%s: made", made[i].name))
         return;
@@ -90,7 +90,7 @@ static void chain(size_t i)
     size_t n = 0;
     for (; (line = golden_line(&at)); n++) {
         golden_blob k = golden_key(line, &end);
-        rc = seen_bf_add(f, k.p, k.len);
+        rc = sn_bf_add(f, k.p, k.len);
         same &= !replies || rc == replies[n] - '0';
         free(k.p);
     }
@@ -103,14 +103,14 @@ static void chain(size_t i)
         ok(chunks_agree(f, chunks), "%s: iterators and chunks as SCANDUMP's",
            made[i].name);
     free(got);
-    seen_bf_free(f);
+    sn_bf_free(f);
 
     size_t head = 20 + 53 * (size_t)want.p[8];
-    rc = seen_bf_load(want.p, head, 1 << 20, NULL, &f);
-    seen_bf_link l;
+    rc = sn_bf_load(want.p, head, 1 << 20, NULL, &f);
+    sn_bf_link_info l;
     size_t off = head;
-    for (uint32_t j = 0; rc == 0 && seen_bf_get_link(f, j, &l) == 0; j++) {
-        rc = seen_bf_load_chunk(f, 1 + off - head + l.bytes, want.p + off, l.bytes);
+    for (uint32_t j = 0; rc == 0 && sn_bf_get_link(f, j, &l) == 0; j++) {
+        rc = sn_bf_load_chunk(f, 1 + off - head + l.bytes, want.p + off, l.bytes);
         off += l.bytes;
     }
     if (!ok(rc == 0 && off == want.len, "%s: loads chunk by chunk", made[i].name))
@@ -119,7 +119,7 @@ static void chain(size_t i)
     unsigned yes = 0;
     for (at = (char *)probes.p; (line = golden_line(&at));) {
         golden_blob k = golden_key(line, &end);
-        bool has = seen_bf_has(f, k.p, k.len);
+        bool has = sn_bf_has(f, k.p, k.len);
         same &= has == (end[1] == '1');
         yes += has;
         free(k.p);
@@ -128,59 +128,59 @@ static void chain(size_t i)
        yes);
     for (at = (char *)keys.p; (line = golden_line(&at));) {
         golden_blob k = golden_key(line, &end);
-        same &= seen_bf_has(f, k.p, k.len);
+        same &= sn_bf_has(f, k.p, k.len);
         free(k.p);
     }
     ok(same, "%s: every member is in", made[i].name);
-    seen_bf_free(f);
+    sn_bf_free(f);
     free(want.p), free(keys.p), free(probes.p), free(params.p), free(chunks.p);
 }
 
 static void bf_limits(void)
 {
-    seen_bf *f, *g;
-    seen_bf_info info;
-    ok(seen_bf_new(0, 10, 2, 0, NULL, &f) == SEEN_EINVAL &&
-           seen_bf_new(1, 10, 2, 0, NULL, &f) == SEEN_EINVAL &&
-           seen_bf_new(NAN, 10, 2, 0, NULL, &f) == SEEN_EINVAL,
+    sn_bf *f, *g;
+    sn_bf_info info;
+    ok(sn_bf_new(0, 10, 2, 0, NULL, &f) == SEEN_EINVAL &&
+           sn_bf_new(1, 10, 2, 0, NULL, &f) == SEEN_EINVAL &&
+           sn_bf_new(NAN, 10, 2, 0, NULL, &f) == SEEN_EINVAL,
        "error rates outside (0, 1) are refused");
-    ok(seen_bf_new(0.1, 0, 2, 0, NULL, &f) == SEEN_EINVAL &&
-           seen_bf_new(0.1, (1ull << 30) + 1, 2, 0, NULL, &f) == SEEN_EINVAL &&
-           seen_bf_new(0.1, 10, 32769, 0, NULL, &f) == SEEN_EINVAL,
+    ok(sn_bf_new(0.1, 0, 2, 0, NULL, &f) == SEEN_EINVAL &&
+           sn_bf_new(0.1, (1ull << 30) + 1, 2, 0, NULL, &f) == SEEN_EINVAL &&
+           sn_bf_new(0.1, 10, 32769, 0, NULL, &f) == SEEN_EINVAL,
        "capacity and expansion outside their ranges are refused");
-    seen_bf_new(0.01, 3, 0, false, NULL, &f);
-    seen_bf_get_info(f, &info);
+    sn_bf_new(0.01, 3, 0, false, NULL, &f);
+    sn_bf_get_info(f, &info);
     ok(info.options == 13 && info.expansion == 0,
        "expansion 0 is a chain that never grows");
     int rc = 0;
     for (int i = 0; i < 10 && rc >= 0; i++)
-        rc = seen_bf_add(f, &i, sizeof i);
-    seen_bf_get_info(f, &info);
+        rc = sn_bf_add(f, &i, sizeof i);
+    sn_bf_get_info(f, &info);
     ok(rc == SEEN_EFULL && info.items == 3 && info.links == 1, "and gets full: %s",
        seen_reason());
     ok(info.size == 32 + 64 + info.bytes, "size is counted as BF.INFO counts");
-    ok(seen_bf_copy(f, NULL, &g) == 0, "copies");
+    ok(sn_bf_copy(f, NULL, &g) == 0, "copies");
     int two = 2;
-    ok(seen_bf_has(g, &two, sizeof two), "the copy has what the chain has");
-    seen_bf_free(g);
+    ok(sn_bf_has(g, &two, sizeof two), "the copy has what the chain has");
+    sn_bf_free(g);
 
     uint8_t h[20 + 53 + 53];
-    size_t len = seen_bf_header(f, h, sizeof h);
-    seen_bf_free(f);
+    size_t len = sn_bf_header(f, h, sizeof h);
+    sn_bf_free(f);
     ok(len == 73, "one link: 73 bytes of header");
-    ok(seen_bf_load(h, len, 8, NULL, &f) == 0, "loads with room for its 8 bytes");
-    ok(seen_bf_load_chunk(f, 9, "abcdefgh", 8) == 0, "takes its array");
-    ok(seen_bf_load_chunk(f, 10, "abcdefghi", 9) == SEEN_ETOOBIG, "no longer one");
-    ok(seen_bf_load_chunk(f, 20, "abcdefgh", 8) == SEEN_ERANGE &&
-           seen_bf_load_chunk(f, 5, "abcdefgh", 8) == SEEN_ERANGE &&
-           seen_bf_load_chunk(f, 0, "", 0) == SEEN_ERANGE,
+    ok(sn_bf_load(h, len, 8, NULL, &f) == 0, "loads with room for its 8 bytes");
+    ok(sn_bf_load_chunk(f, 9, "abcdefgh", 8) == 0, "takes its array");
+    ok(sn_bf_load_chunk(f, 10, "abcdefghi", 9) == SEEN_ETOOBIG, "no longer one");
+    ok(sn_bf_load_chunk(f, 20, "abcdefgh", 8) == SEEN_ERANGE &&
+           sn_bf_load_chunk(f, 5, "abcdefgh", 8) == SEEN_ERANGE &&
+           sn_bf_load_chunk(f, 0, "", 0) == SEEN_ERANGE,
        "nothing outside its links");
-    seen_bf_free(f);
-    ok(seen_bf_load(h, len, 7, NULL, &f) == SEEN_ETOOBIG,
+    sn_bf_free(f);
+    ok(sn_bf_load(h, len, 7, NULL, &f) == SEEN_ETOOBIG,
        "not beyond the bytes allowed");
-    ok(seen_bf_load(h, len - 1, 8, NULL, &f) == SEEN_EFORMAT &&
-           seen_bf_load(h, len + 1, 8, NULL, &f) == SEEN_EFORMAT &&
-           seen_bf_load(h, 0, 8, NULL, &f) == SEEN_EFORMAT,
+    ok(sn_bf_load(h, len - 1, 8, NULL, &f) == SEEN_EFORMAT &&
+           sn_bf_load(h, len + 1, 8, NULL, &f) == SEEN_EFORMAT &&
+           sn_bf_load(h, 0, 8, NULL, &f) == SEEN_EFORMAT,
        "a header of another length is refused");
     static const struct {
         int at;
@@ -195,7 +195,7 @@ static void bf_limits(void)
         uint8_t g2[sizeof h];
         memcpy(g2, h, sizeof h);
         g2[bad[i].at] = bad[i].value;
-        ok(seen_bf_load(g2, len, UINT64_MAX, NULL, &f) == SEEN_EFORMAT &&
+        ok(sn_bf_load(g2, len, UINT64_MAX, NULL, &f) == SEEN_EFORMAT &&
                strstr(seen_reason(), bad[i].field),
            "byte %d = %u: %s", bad[i].at, bad[i].value, seen_reason());
     }
@@ -203,92 +203,92 @@ static void bf_limits(void)
 
 static void cuckoo(void)
 {
-    seen_cf *f, *g;
-    seen_cf_info info;
+    sn_cf *f, *g;
+    sn_cf_info info;
     const char *k = "item";
-    ok(seen_cf_new(3, 2, 20, 1, NULL, &f) == SEEN_EINVAL &&
-           seen_cf_new(100, 0, 20, 1, NULL, &f) == SEEN_EINVAL &&
-           seen_cf_new(100, 256, 20, 1, NULL, &f) == SEEN_EINVAL &&
-           seen_cf_new(100, 2, 0, 1, NULL, &f) == SEEN_EINVAL &&
-           seen_cf_new(100, 2, 20, 32769, NULL, &f) == SEEN_EINVAL,
+    ok(sn_cf_new(3, 2, 20, 1, NULL, &f) == SEEN_EINVAL &&
+           sn_cf_new(100, 0, 20, 1, NULL, &f) == SEEN_EINVAL &&
+           sn_cf_new(100, 256, 20, 1, NULL, &f) == SEEN_EINVAL &&
+           sn_cf_new(100, 2, 0, 1, NULL, &f) == SEEN_EINVAL &&
+           sn_cf_new(100, 2, 20, 32769, NULL, &f) == SEEN_EINVAL,
        "arguments outside their ranges are refused");
-    seen_cf_new(1024, 2, 20, 1, NULL, &f);
-    seen_cf_get_info(f, &info);
+    sn_cf_new(1024, 2, 20, 1, NULL, &f);
+    sn_cf_get_info(f, &info);
     ok(info.buckets == 512 && info.filters == 1 && info.size == 40 + 16 + 1024,
        "1024 items by twos are 512 buckets");
-    ok(seen_cf_add(f, k, 4, 0) == SEEN_NEW && seen_cf_add(f, k, 4, 0) == SEEN_NEW &&
-           seen_cf_count(f, k, 4) == 2,
+    ok(sn_cf_add(f, k, 4, 0) == SEEN_NEW && sn_cf_add(f, k, 4, 0) == SEEN_NEW &&
+           sn_cf_count(f, k, 4) == 2,
        "adding twice counts twice");
-    ok(seen_cf_addnx(f, k, 4, 0) == SEEN_DUP && seen_cf_count(f, k, 4) == 2,
+    ok(sn_cf_addnx(f, k, 4, 0) == SEEN_DUP && sn_cf_count(f, k, 4) == 2,
        "addnx does not add what is there");
-    ok(seen_cf_del(f, k, 4) == 1 && seen_cf_has(f, k, 4) && seen_cf_del(f, k, 4) == 1 &&
-           !seen_cf_has(f, k, 4) && seen_cf_del(f, k, 4) == 0,
+    ok(sn_cf_del(f, k, 4) == 1 && sn_cf_has(f, k, 4) && sn_cf_del(f, k, 4) == 1 &&
+           !sn_cf_has(f, k, 4) && sn_cf_del(f, k, 4) == 0,
        "removing takes one copy at a time");
     /* h % 255 + 1 and h, h ^ fp * 0x5bd1e995 for "a": worked out by hand from
      * murmur64A("a", 0) = 071717d2d36b6b11. */
     uint64_t h = 0x071717d2d36b6b11;
     const void *data;
     uint64_t bytes;
-    seen_cf_add(f, "a", 1, 0);
-    seen_cf_get_filter(f, 0, &data, &bytes);
+    sn_cf_add(f, "a", 1, 0);
+    sn_cf_get_filter(f, 0, &data, &bytes);
     ok(((const uint8_t *)data)[h % 512 * 2] == h % 255 + 1,
        "the fingerprint of a stands in its first bucket");
-    seen_cf_free(f);
+    sn_cf_free(f);
 
-    seen_cf_new(64, 2, 20, 2, NULL, &f);
+    sn_cf_new(64, 2, 20, 2, NULL, &f);
     unsigned lost = 0;
     for (int i = 0; i < 2000; i++)
-        lost += seen_cf_add(f, &i, sizeof i, 0) != SEEN_NEW;
+        lost += sn_cf_add(f, &i, sizeof i, 0) != SEEN_NEW;
     for (int i = 0; i < 2000; i++)
-        lost += !seen_cf_has(f, &i, sizeof i);
-    seen_cf_get_info(f, &info);
+        lost += !sn_cf_has(f, &i, sizeof i);
+    sn_cf_get_info(f, &info);
     ok(lost == 0 && info.items == 2000 && info.filters > 3,
        "grows to %u filters and loses nothing", info.filters);
 
-    uint8_t head[SEEN_CF_HEADER];
+    uint8_t head[SN_CF_HEADER];
     uint64_t iter = 1, next;
     size_t len;
-    seen_cf_header(f, head);
-    int rc = seen_cf_load(head, sizeof head, 1 << 20, NULL, &g);
-    while (rc == 0 && seen_cf_chunk(f, iter, &data, &len, &next) == 0 && next) {
-        rc = seen_cf_load_chunk(g, next, data, len);
+    sn_cf_header(f, head);
+    int rc = sn_cf_load(head, sizeof head, 1 << 20, NULL, &g);
+    while (rc == 0 && sn_cf_chunk(f, iter, &data, &len, &next) == 0 && next) {
+        rc = sn_cf_load_chunk(g, next, data, len);
         iter = next;
     }
     ok(rc == 0, "header and chunks load");
     for (int i = 0; i < 4000; i++)
-        lost += seen_cf_has(f, &i, sizeof i) != seen_cf_has(g, &i, sizeof i);
+        lost += sn_cf_has(f, &i, sizeof i) != sn_cf_has(g, &i, sizeof i);
     ok(lost == 0, "and answer the same");
-    seen_cf_free(g);
+    sn_cf_free(g);
     for (int i = 100; i < 2000; i++)
-        lost += seen_cf_del(f, &i, sizeof i) != 1;
-    seen_cf_compact(f);
+        lost += sn_cf_del(f, &i, sizeof i) != 1;
+    sn_cf_compact(f);
     for (int i = 0; i < 100; i++)
-        lost += !seen_cf_has(f, &i, sizeof i);
+        lost += !sn_cf_has(f, &i, sizeof i);
     uint32_t before = info.filters;
-    seen_cf_get_info(f, &info);
+    sn_cf_get_info(f, &info);
     ok(lost == 0 && info.items == 100 && info.filters < before,
        "compaction goes back to %u filters and keeps what was not deleted",
        info.filters);
-    seen_cf_free(f);
+    sn_cf_free(f);
 
-    seen_cf_new(8, 2, 5, 0, NULL, &f);
+    sn_cf_new(8, 2, 5, 0, NULL, &f);
     rc = 0;
     int added = 0;
-    while (added < 100 && (rc = seen_cf_add(f, &added, sizeof added, 0)) == SEEN_NEW)
+    while (added < 100 && (rc = sn_cf_add(f, &added, sizeof added, 0)) == SEEN_NEW)
         added++;
     for (int i = 0; i < added; i++)
-        lost += !seen_cf_has(f, &i, sizeof i);
+        lost += !sn_cf_has(f, &i, sizeof i);
     ok(rc == SEEN_EFULL && added <= 8 && lost == 0,
        "expansion 0: full after %d, and the failed add lost nobody", added);
-    seen_cf_free(f);
-    seen_cf_new(8, 2, 5, 1, NULL, &f);
-    for (added = 0; (rc = seen_cf_add(f, &added, sizeof added, 3)) == SEEN_NEW;)
+    sn_cf_free(f);
+    sn_cf_new(8, 2, 5, 1, NULL, &f);
+    for (added = 0; (rc = sn_cf_add(f, &added, sizeof added, 3)) == SEEN_NEW;)
         added++;
-    seen_cf_get_info(f, &info);
+    sn_cf_get_info(f, &info);
     ok(rc == SEEN_ETOOBIG && info.filters == 3,
        "no more than three filters if asked so");
-    seen_cf_header(f, head);
-    seen_cf_free(f);
+    sn_cf_header(f, head);
+    sn_cf_free(f);
 
     static const struct {
         int at;
@@ -300,15 +300,15 @@ static void cuckoo(void)
         {32, 0, "bucketSize"},    {33, 1, "bucketSize"}, {34, 0, "maxIterations"},
         {36, 3, "expansion"},     {36, 0, "numFilters"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        uint8_t b[SEEN_CF_HEADER];
+        uint8_t b[SN_CF_HEADER];
         memcpy(b, head, sizeof b);
         b[bad[i].at] = bad[i].value;
-        ok(seen_cf_load(b, sizeof b, UINT64_MAX, NULL, &g) == SEEN_EFORMAT &&
+        ok(sn_cf_load(b, sizeof b, UINT64_MAX, NULL, &g) == SEEN_EFORMAT &&
                strstr(seen_reason(), bad[i].field),
            "byte %d = %u: %s", bad[i].at, bad[i].value, seen_reason());
     }
-    ok(seen_cf_load(head, 37, 1000, NULL, &g) == SEEN_EFORMAT &&
-           seen_cf_load(head, 38, 3, NULL, &g) == SEEN_ETOOBIG,
+    ok(sn_cf_load(head, 37, 1000, NULL, &g) == SEEN_EFORMAT &&
+           sn_cf_load(head, 38, 3, NULL, &g) == SEEN_ETOOBIG,
        "a short header and more bytes than allowed are refused");
 }
 

@@ -1,6 +1,6 @@
 /* heavykeeper_finds_heavy_items.c - RedisBloom's top-k: heavy items are listed, counts are
  * never too large, one increment is as good as many, and equal commands give equal bits. */
-#include "foreign/redisbloom.h"
+#include "foreign/redisbloom/redisbloom.h"
 #include "test_keys.h"
 #include "tap.h"
 #include <math.h>

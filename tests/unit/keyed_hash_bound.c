@@ -92,7 +92,7 @@ static void is_the_polynomial(void)
     sn_keyed s;
     sn_keyed_init(&s, 3, 4);
     uint64_t k = s.power[1], wrong = 0, twins = 0;
-    const sn_keyed_twin *fast = sn_keyed_clmul();
+    const sn_keyed_variant *fast = sn_keyed_clmul();
     for (size_t len = 0; len <= sizeof key; len += len < 300 ? 1 : 37) {
         uint64_t want =
             sn_keyed_finish(&s, value(&real, k, key, len, library_pair) ^ len, len);

@@ -43,10 +43,10 @@ static bool twins_agree(const seen_filter *f, const uint64_t *h, size_t n)
 {
     bool *one = malloc(n), *two = malloc(n), same = true;
     const sn_layer *l = f->layer;
-    sn_ribbon.twin(&l->shape, SN_SCALAR, false)->has(l, h, n, one);
+    sn_ribbon.variant(&l->shape, SN_SCALAR, false)->has(l, h, n, one);
     for (int s = 0; s < SN_SIMDS; s++)
         if (sn_simd_runs((enum sn_simd)s)) {
-            sn_ribbon.twin(&l->shape, (enum sn_simd)s, false)->has(l, h, n, two);
+            sn_ribbon.variant(&l->shape, (enum sn_simd)s, false)->has(l, h, n, two);
             same &= memcmp(one, two, n) == 0;
         }
     free(one);
@@ -348,8 +348,8 @@ static void hostile_bodies(void)
             bool found[200];
             for (int s = 0; s < SN_SIMDS; s++)
                 if (sn_simd_runs((enum sn_simd)s)) {
-                    sn_ribbon_touch(&l, h, 200);
-                    sn_ribbon.twin(&l.shape, (enum sn_simd)s, false)
+                    sn_ribbon_prefetch(&l, h, 200);
+                    sn_ribbon.variant(&l.shape, (enum sn_simd)s, false)
                         ->has(&l, h, 200, found);
                 }
             asked++;

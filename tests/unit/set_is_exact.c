@@ -21,7 +21,7 @@ static sn_layer make(uint64_t units, enum sn_simd simd)
 {
     sn_layer l = {.kind = &sn_set,
                   .shape = {.kind = SEEN_SET, .k = 64, .units = units}};
-    l.twin = sn_set.twin(&l.shape, simd, false);
+    l.variant = sn_set.variant(&l.shape, simd, false);
     l.len = sn_set.body_len(&l.shape);
     l.body = sn_body_alloc(&system_memory, l.len);
     return l;
@@ -51,7 +51,7 @@ static void life(enum sn_simd simd, size_t n)
             batch[2 * j] = batch[2 * j + 1] = h[i + j];
         while (l.added + 2 * m > l.shape.units * SN_SET_LOAD)
             grown += sn_set.grow(&l, &system_memory) == 0;
-        wrong += l.twin->add(&l, batch, 2 * m, dup) != 2 * m;
+        wrong += l.variant->add(&l, batch, 2 * m, dup) != 2 * m;
         for (size_t j = 0; j < 2 * m; j++)
             wrong += dup[j] != (j & 1);
     }
@@ -62,7 +62,7 @@ static void life(enum sn_simd simd, size_t n)
     wrong = 0;
     for (size_t i = 0; i < n; i += 64) {
         size_t m = n - i < 64 ? n - i : 64;
-        l.twin->has(&l, h + i, m, found);
+        l.variant->has(&l, h + i, m, found);
         for (size_t j = 0; j < m; j++)
             wrong += !found[j];
     }
@@ -76,7 +76,7 @@ static void life(enum sn_simd simd, size_t n)
     for (size_t i = 0; i < n; i += 3)
         wrong += sn_set.remove(&l, h[i]) != 0;
     for (size_t i = 0; i < n; i++) {
-        l.twin->has(&l, h + i, 1, found);
+        l.variant->has(&l, h + i, 1, found);
         wrong += found[0] != (i % 3 != 0);
     }
     ok(wrong == 0 && l.added == n - (n + 2) / 3,
@@ -90,7 +90,7 @@ static void add_at(sn_layer *l, uint64_t bucket, uint64_t from, uint64_t n)
     bool dup;
     for (uint64_t i = from; i < from + n; i++) {
         uint64_t h = bucket * (UINT64_MAX / l->shape.units + 1) + i;
-        l->twin->add(l, &h, 1, &dup);
+        l->variant->add(l, &h, 1, &dup);
     }
 }
 
@@ -101,7 +101,7 @@ static uint64_t denied_at(const sn_layer *l, uint64_t of, uint64_t bucket,
     bool found;
     for (uint64_t i = from; i < from + n; i++) {
         uint64_t h = bucket * (UINT64_MAX / of + 1) + i;
-        l->twin->has(l, &h, 1, &found);
+        l->variant->has(l, &h, 1, &found);
         denied += !found;
     }
     return denied;
@@ -145,8 +145,8 @@ int main(void)
         uint64_t h[50];
         for (int j = 0; j < 50; j++)
             h[j] = next();
-        a.twin->add(&a, h, 50, dup);
-        b.twin->add(&b, h, 50, dup);
+        a.variant->add(&a, h, 50, dup);
+        b.variant->add(&b, h, 50, dup);
     }
     ok(memcmp(a.body, b.body, a.len) == 0, "scalar and %s fill the same slots",
        sn_simd_name(sn_simd_best()));
@@ -154,26 +154,26 @@ int main(void)
     /* The hash 0 is a key like any other. */
     uint64_t zero[2] = {0, 0};
     sn_layer z = make(2, sn_simd_best());
-    z.twin->add(&z, zero, 2, dup);
+    z.variant->add(&z, zero, 2, dup);
     ok(!dup[0] && dup[1] && z.added == 1, "a key whose hash is zero is kept");
 
     /* A full table says so and stays searchable. */
     size_t taken = 0, one = 1;
     while (one) {
         uint64_t h = next();
-        one = z.twin->add(&z, &h, 1, dup);
+        one = z.variant->add(&z, &h, 1, dup);
         taken += one;
     }
     uint64_t absent = next();
-    z.twin->has(&z, &absent, 1, dup);
+    z.variant->has(&z, &absent, 1, dup);
     ok(z.added == sn_set_most(2) && !dup[0],
        "a full table refuses, with %zu keys in 16 slots", taken + 1);
 
     /* A damaged file may have no empty slot: a search must still end. */
     memset(z.body, 0xff, z.len);
-    z.twin->has(&z, &absent, 1, dup);
+    z.variant->has(&z, &absent, 1, dup);
     uint64_t h = absent;
-    ok(!dup[0] && z.twin->add(&z, &h, 1, dup) == 0,
+    ok(!dup[0] && z.variant->add(&z, &h, 1, dup) == 0,
        "a body without an empty slot ends searches");
 
     /* Shapes from files are hostile. */

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/map.h"
 #include "base/replace.h"
-#include "filter/excused.h"
+#include "filter/exceptions.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ void sn_replace_abort(sn_replace *r)
 {
 }
 
-/* ---- and filter/excused.c: exceptions live in files beside filters, so here a filter
+/* ---- and filter/exceptions.c: exceptions live in files beside filters, so here a filter
  * has none --------------------------------------------------------------------------- */
 
 #define NONE(type, name, ...)                                                          \
@@ -135,17 +135,17 @@ void sn_replace_abort(sn_replace *r)
     void name(__VA_ARGS__)                                                             \
     {                                                                                  \
     }
-NONE(int, sn_excused_load, seen_filter *f, const char *path)
-NONE(int, sn_excused_save, const seen_filter *f, const char *path, int fd,
+NONE(int, sn_exceptions_load, seen_filter *f, const char *path)
+NONE(int, sn_exceptions_save, const seen_filter *f, const char *path, int fd,
      uint64_t content)
-NONE(int, sn_excused_flush, seen_filter *f)
-NONE(bool, sn_excused_changed, const seen_filter *f)
-NONE(int, sn_excused_copy, seen_filter *to, const seen_filter *from)
-NONE(bool, sn_excused_has, const seen_filter *f, const void *key, size_t len,
+NONE(int, sn_exceptions_flush, seen_filter *f)
+NONE(bool, sn_exceptions_changed, const seen_filter *f)
+NONE(int, sn_exceptions_copy, seen_filter *to, const seen_filter *from)
+NONE(bool, sn_exceptions_has, const seen_filter *f, const void *key, size_t len,
      uint64_t hash)
-NOTHING(sn_excused_merged, seen_filter *f, const seen_filter *src)
-NOTHING(sn_excused_free, seen_filter *f)
-NOTHING(sn_excused_sift, const seen_filter *f, const seen_key *keys,
+NOTHING(sn_exceptions_merged, seen_filter *f, const seen_filter *src)
+NOTHING(sn_exceptions_free, seen_filter *f)
+NOTHING(sn_exceptions_sift, const seen_filter *f, const seen_key *keys,
         const uint64_t *hashes, size_t n, bool *found)
-NOTHING(sn_excused_added, seen_filter *f, const seen_key *keys, const uint64_t *hashes,
+NOTHING(sn_exceptions_added, seen_filter *f, const seen_key *keys, const uint64_t *hashes,
         size_t n, bool *dup)

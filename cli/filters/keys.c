@@ -1,0 +1,245 @@
+/* keys.c - the key of a line: a field, trimmed, unquoted, normalised, in lower case. */
+#include "keys.h"
+#include "messages.h"
+#include "human_numbers.h"
+#include "url.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool keyspec_option(keyspec *k, const kit_parse *p, int key)
+{
+    switch (key) {
+    case 'k':
+        if (!kit_parse_count(p->arg, &k->field) || k->field > 1000000000)
+            kit_bad_value(p, key, "a field number from 1 on");
+        return true;
+    case 't':
+        if (strcmp(p->arg, "\\t") == 0)
+            k->separator = '\t';
+        else if (strcmp(p->arg, "\\0") == 0)
+            k->separator = 0;
+        else if (strlen(p->arg) == 1)
+            k->separator = (unsigned char)p->arg[0];
+        else
+            kit_bad_value(p, key, "one character");
+        return true;
+    case 'z':
+        k->term = 0;
+        return true;
+    case 'i':
+        k->nocase = true;
+        return true;
+    case 'u':
+        k->url = true;
+        return true;
+    case OPT_TRIM:
+        k->trim = true;
+        return true;
+    case OPT_CRLF:
+        k->crlf = true;
+        return true;
+    case OPT_CSV:
+        k->csv = true;
+        return true;
+    }
+    return false;
+}
+
+bool word_option(words *w, const kit_parse *p, int key)
+{
+    if (key != OPT_WORD)
+        return false;
+    w->key = kit_grow(w->key, w->n + 1, sizeof *w->key);
+    w->key[w->n++] = (seen_key){p->arg, strlen(p->arg)};
+    return true;
+}
+
+bool keyspec_plain(const keyspec *k)
+{
+    return !k->field && !k->width && !k->crlf && !k->trim && !k->nocase && !k->url;
+}
+
+/* ---- arena: chunks that stay where they are until the batch is done -------------- */
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t used, room;
+    char data[];
+};
+
+/* Room for LEN bytes; what is used of it is added to a->last->used. */
+static char *arena_room(arena *a, size_t len)
+{
+    while (!a->last || a->last->room - a->last->used < len) {
+        if (a->last && a->last->next) {
+            a->last = a->last->next;
+            a->last->used = 0;
+            continue;
+        }
+        size_t room = len > 256 << 10 ? len : 256 << 10;
+        struct arena_chunk *c = kit_alloc(sizeof *c + room);
+        c->room = room;
+        if (a->last)
+            a->last->next = c;
+        else
+            a->first = c;
+        a->last = c;
+    }
+    return a->last->data + a->last->used;
+}
+
+void arena_reset(arena *a)
+{
+    a->last = a->first;
+    if (a->first)
+        a->first->used = 0;
+}
+
+void arena_free(arena *a)
+{
+    while (a->first) {
+        struct arena_chunk *c = a->first;
+        a->first = c->next;
+        free(c);
+    }
+    a->last = NULL;
+}
+
+/* ---- the steps ------------------------------------------------------------------- */
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool white(char c)
+{
+    return blank(c) || (c >= '\n' && c <= '\r');
+}
+
+static bool find_field(const keyspec *k, seen_key *key)
+{
+    const char *p = key->data, *end = p + key->len, *q;
+    uint64_t n = k->field;
+    if (k->separator >= 0) {
+        while (--n) {
+            q = memchr(p, k->separator, (size_t)(end - p));
+            if (!q)
+                return false;
+            p = q + 1;
+        }
+        q = memchr(p, k->separator, (size_t)(end - p));
+        *key = (seen_key){p, (size_t)((q ? q : end) - p)};
+        return true;
+    }
+    for (;;) {
+        while (p < end && blank(*p))
+            p++;
+        for (q = p; q < end && !blank(*q);)
+            q++;
+        if (p == end)
+            return false;
+        if (--n == 0)
+            break;
+        p = q;
+    }
+    *key = (seen_key){p, (size_t)(q - p)};
+    return true;
+}
+
+/* Fields of CSV: quoted fields lose their quotes, doubled quotes become one. A carriage
+ * return at the end belongs to the end of the line. */
+static bool find_csv(const keyspec *k, arena *a, seen_key *key)
+{
+    const char *p = key->data, *end = p + key->len;
+    char separator = keyspec_comma(k);
+    if (end > p && end[-1] == '\r')
+        end--;
+    for (uint64_t n = 1;; n++) {
+        const char *begin = p;
+        bool quoted = p < end && *p == '"', doubled = false;
+        if (quoted) {
+            for (p++; p < end; p++) {
+                if (*p != '"')
+                    continue;
+                if (p + 1 < end && p[1] == '"')
+                    doubled = true, p++;
+                else
+                    break;
+            }
+        }
+        const char *close = p;
+        while (p < end && *p != separator)
+            p++;
+        if (n < k->field) {
+            if (p == end)
+                return false;
+            p++;
+            continue;
+        }
+        if (!quoted) {
+            *key = (seen_key){begin, (size_t)(p - begin)};
+            return true;
+        }
+        begin++;
+        if (!doubled && (close == p || close + 1 == p)) {
+            *key = (seen_key){begin, (size_t)(close - begin)};
+            return true;
+        }
+        char *out = arena_room(a, (size_t)(p - begin)), *o = out;
+        for (const char *q = begin; q < p; q++) {
+            if (q < close && *q == '"')
+                q++;
+            if (q != close)
+                *o++ = *q;
+        }
+        a->last->used += (size_t)(o - out);
+        *key = (seen_key){out, (size_t)(o - out)};
+        return true;
+    }
+}
+
+seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
+{
+    if (k->trim) {
+        const char *p = key.data, *end = p + key.len;
+        while (p < end && white(*p))
+            p++;
+        while (p < end && white(end[-1]))
+            end--;
+        key = (seen_key){p, (size_t)(end - p)};
+    }
+    if (k->url && key.len < URL_ROOM) {
+        url u;
+        char *out = arena_room(a, URL_ROOM);
+        if (url_normalise(key.data, key.len, out, URL_ROOM, &u) == URL_OK) {
+            a->last->used += u.len;
+            key = (seen_key){u.text, u.len};
+        }
+    }
+    if (k->nocase) {
+        const unsigned char *in = key.data;
+        unsigned char *out = (unsigned char *)arena_room(a, key.len);
+        a->last->used += key.len;
+        for (size_t i = 0; i < key.len; i++)
+            out[i] = in[i] | (unsigned char)(((unsigned)in[i] - 'A' < 26) << 5);
+        key.data = out;
+    }
+    return key;
+}
+
+seen_key keyspec_key(const keyspec *k, arena *a, seen_key line, uint64_t *missing)
+{
+    seen_key key = line;
+    if (k->crlf && key.len && ((const char *)key.data)[key.len - 1] == '\r')
+        key.len--;
+    if (k->field && !(k->csv ? find_csv(k, a, &key) : find_field(k, &key))) {
+        key.len = 0;
+        ++*missing;
+    }
+    key = keyspec_bare(k, a, key);
+    if (k->width && key.len > k->width)
+        key.len = k->width;
+    return key;
+}
