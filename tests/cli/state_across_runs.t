@@ -89,7 +89,7 @@ printf 'x\ny\n' >&3
 i=0
 while [ $i -lt 3000 ] && [ "$(wc -l <got)" != 2 ]; do i=$((i + 1)); sleep 0.02; done
 kill -INT $pid
-wait $pid
+wait $pid 2>/dev/null
 status=$?
 exec 3>&-
 same "Ctrl-C ends a run by the signal" 130 $status
@@ -100,9 +100,11 @@ seen uniq -o out.txt <slow2 &
 pid=$!
 exec 3>slow2
 printf 'x\ny\n' >&3
-sleep 0.2
+# When it has taken both lines (FIONREAD says what is left in the pipe).
+perl -e 'do { ioctl(STDIN, 0x541B, my $left = pack "i", 1) or die; $n = unpack "i", $left;
+    select undef, undef, undef, 0.01 } while $n' <&3
 kill -TERM $pid
-wait $pid
+wait $pid 2>/dev/null
 exec 3>&-
 same "a stopped run replaces no output by a part" "old" "$(cat out.txt)"
 same "and leaves nothing beside it" "out.txt" "$(ls -d out.txt*)"

@@ -4,23 +4,41 @@
 RANDOM=7
 fast="--allow-private --delay 0 --quiet"
 
+# kill_at PID LOG BYTES: kills a crawler when its log has grown to so many bytes; fails if it
+# came to its end before.
+kill_at() {
+    perl -e 'my ($pid, $log, $bytes) = @ARGV;
+        until ((-s $log // 0) >= $bytes) {
+            exit 1 if !kill 0, $pid;
+            select undef, undef, undef, 0.001;
+        }
+        exit !kill "KILL", $pid' "$@"
+}
+
+# killed_often TIMES DIR BYTES: kills the crawl that runs in DIR, as $!, at TIMES points drawn
+# over a log that comes to BYTES, and resumes it each time; then waits for its end. Sets
+# kills, and leaves the status of the last run.
+killed_often() {
+    local times=$1 log=$2/frontier.log bytes=$3 pid=$! i at
+    kills=0
+    for ((i = 0; i < times; i++)); do
+        # The last tenth is left for a machine that is slow to kill.
+        at=$((bytes / 1000 * (i * 900 + RANDOM % 900) / times + 1))
+        { kill_at "$pid" "$log" "$at" && kills=$((kills + 1)); wait "$pid"; } 2>/dev/null
+        $crawl --resume "$2" 2>>"$dir/resumed" & # (a write that was cut off is no news here)
+        pid=$!
+    done
+    wait "$pid"
+}
+
 killed_crawl() { # threads
     rm -rf "$dir/c"
     start_site --pages 6000 --hosts 5 --spell --wait 3
     at_once=40
     $crawl $fast -j $1 --any-host --per-host 8 --connections $at_once --dir "$dir/c" --out "$dir/pages" \
         --warc "$dir/a.warc.gz" "http://127.0.0.1:$port/p/0.html" &
-    kills=0
-    until [ -e "$dir/c/options" ] || ! kill -0 $!; do sleep 0.01; done
-    while [ $kills -lt 20 ]; do
-        pid=$!
-        sleep "0.0$((RANDOM % 90 + 10))"
-        kill -9 $pid 2>/dev/null && kills=$((kills + 1))
-        wait $pid 2>/dev/null
-        $crawl --resume "$dir/c" &
-    done
-    wait $!
-    same "-j $1: killed 20 times, the crawl comes to its end" 0 $?
+    killed_often 20 "$dir/c" "$whole"
+    same "-j $1: killed 20 times on its way, the crawl comes to its end" "0 20" "$? $kills"
     r=$(report)
     same "no page and no redirect is missing" \
         "pages 6000 missing 0
@@ -48,6 +66,11 @@ unknown 0" \
         "$(report | sed -n 's/.*answered //p')"
     stop_site
 }
+# How long the log becomes when nobody is killed.
+start_site --pages 6000 --hosts 5 --spell
+$crawl $fast --any-host --per-host 8 --dir "$dir/w" "http://127.0.0.1:$port/p/0.html"
+whole=$(stat -c %s "$dir/w/frontier.log")
+stop_site
 killed_crawl 1
 killed_crawl 2
 
@@ -57,15 +80,8 @@ killed_levels() { # threads
     rm -rf "$dir/d"
     $crawl $fast -j $1 --any-host --per-host 3 --depth 3 --dir "$dir/d" --out "$dir/dpages" \
         "http://127.0.0.1:$port/p/0.html" &
-    until [ -e "$dir/d/options" ] || ! kill -0 $!; do sleep 0.01; done
-    for _ in 1 2 3 4 5; do
-        pid=$!
-        sleep 0.07
-        kill -9 $pid 2>/dev/null
-        wait $pid 2>/dev/null
-        $crawl --resume "$dir/d" &
-    done
-    wait $!
+    killed_often 5 "$dir/d" "$shallow"
+    same "-j $1 --depth 3: killed five times on its way, it comes to its end" "0 5" "$? $kills"
     perl -e 'my ($n, $l, $max) = (3000, 12, 3); my %d = (0 => 0); my @q = (0);
         while (defined(my $i = shift @q)) { next if $d{$i} == $max;
             for my $k (0 .. $l - 1) { my $j = $k < 3 ? 3 * $i + 1 + $k : ($i * 31 + $k * $k * 97 + 7) % $n;
@@ -75,6 +91,10 @@ killed_levels() { # threads
         "$(perl -ne 'm{(?:/p/|id=)(\d+)\S*\t200\t\S+\t(\d+)\t} and print "$1\t$2\n"' "$dir/dpages" | sort -n)"
     stop_site
 }
+start_site --pages 3000 --hosts 5
+$crawl $fast --any-host --depth 3 --dir "$dir/w3" "http://127.0.0.1:$port/p/0.html"
+shallow=$(stat -c %s "$dir/w3/frontier.log")
+stop_site
 killed_levels 1
 killed_levels 2
 

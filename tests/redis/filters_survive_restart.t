@@ -148,10 +148,10 @@ for round in range(ROUNDS):
     before = {key: len(acked[key]) for key in KEYS}
     for t in threads:
         t.start()
-    until(lambda: all(len(acked[key]) > before[key] + 60 for key in KEYS))
+    more = random.randrange(60, 3000)
+    until(lambda: all(len(acked[key]) > before[key] + more for key in KEYS))
     if round % 2:  # in the middle of a rewrite as well
         k.client()("BGREWRITEAOF")
-    time.sleep(0.2 * random.random())
     k.kill()
     for t in threads:
         t.join()

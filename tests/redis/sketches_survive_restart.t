@@ -134,8 +134,9 @@ for round in range(rounds):
     threads = [threading.Thread(target=append, args=(family,)) for family in acked]
     for t in threads:
         t.start()
-    until(lambda: all(len(a) > round and min(a.values()) > 5 for a in acked.values()))
-    time.sleep(0.3 * random.random())
+    often = random.randrange(5, 200)
+    until(lambda: all(len(a) > round and min(a.values()) > 5 and list(a.values())[-1] > often
+                      for a in acked.values()))
     k.kill()
     for t in threads:
         t.join()
