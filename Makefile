@@ -145,6 +145,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config/cc
 # Inside the library, headers are found by layer: #include "base/bytes.h".
 $(LIB_OBJ): CPPFLAGS += -Ilib
 $(CLI_OBJ): CPPFLAGS += -I. -Icli -Ikit
+$(KIT_OBJ): CPPFLAGS += -Ilib
 # gcc gathers words in vector registers to store them at once: 7% slower lookups.
 $(BUILD)/obj/lib/kind/ribbon_x86.o: ALL_CFLAGS += -fno-tree-slp-vectorize
 

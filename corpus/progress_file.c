@@ -1,6 +1,7 @@
 /* progress_file.c - the state of a run. */
 #include "progress_file.h"
 #include "dedup.h"
+#include "durable.h"
 #include "messages.h"
 
 #include <errno.h>
@@ -94,29 +95,10 @@ static void read_log(progress_file *s)
     }
 }
 
-/* Writes all of B at the end of the log, safely. */
 static void append(progress_file *s, const bytes *b)
 {
-    for (size_t at = 0; at < b->len;) {
-        ssize_t n = write(s->fd, b->data + at, b->len - at);
-        if (n < 0 && errno != EINTR)
-            kit_die("%s: %s", s->log, strerror(errno));
-        at += n > 0 ? (size_t)n : 0;
-    }
-    if (fsync(s->fd) < 0)
+    if (kit_write_synced(s->fd, b->data, b->len) < 0)
         kit_die("%s: %s", s->log, strerror(errno));
-}
-
-static void sync_folder(const char *path)
-{
-    char *folder = kit_copy(path), *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-        kit_die("cannot synchronise the folder of %s: %s", path, strerror(errno));
-    close(fd);
-    free(folder);
 }
 
 /* Lines end in a newline, which sorts before everything in them. */
@@ -197,7 +179,8 @@ progress_file *progress_open(const char *path, const char *rules, seen_filter **
     if (!keep) {
         append(s, &head);
         bytes_put(&s->text, head.data, head.len);
-        sync_folder(s->log);
+        if (kit_sync_folder(s->log) < 0)
+            kit_die("cannot synchronise the folder of %s: %s", s->log, strerror(errno));
     }
     free(head.data);
     unlink(s->next);
@@ -246,8 +229,7 @@ void progress_save(progress_file *s, const seen_filter *filter)
         kit_die("%s: cannot be read back", s->next);
     bytes_put(&s->pending, line, strlen(line));
     append(s, &s->pending);
-    if (rename(s->next, s->path) < 0)
+    if (kit_rename(s->next, s->path) < 0)
         kit_die("%s: %s", s->path, strerror(errno));
-    sync_folder(s->path);
     s->pending.len = 0;
 }

@@ -29,6 +29,9 @@ GUARD_SHARED := shared_scripts shared_server shared_write shared_build
 GUARD_OBJ += $(GUARD_SHARED:%=$(BUILD)/obj/guard/%.o)
 $(patsubst %,$(BUILD)/obj/guard/%.o,cache_redis shared_backend $(GUARD_SHARED)): CPPFLAGS += -Iremote $(HIREDIS_FLAGS)
 endif
+# Its files are written by the same code as the library's, which libseen.so does not export.
+GUARD_OBJ += $(BUILD)/obj/lib/base/sync.o
+$(patsubst %,$(BUILD)/obj/guard/%.o,control mapped_filters): CPPFLAGS += -Ilib
 GUARD_PQ := $(call pkg,--cflags,libpq)
 $(BUILD)/obj/guard/db_postgres.o: CPPFLAGS += $(GUARD_PQ)
 $(BUILD)/obj/guard/adapters_left_out.o: CPPFLAGS += $(GUARD_ADAPTERS:%=-DHAVE_%)

@@ -1,5 +1,6 @@
 /* control.c - the control file: opened with suspicion, mapped, and its slots. */
 #include "control.h"
+#include "base/sync.h"
 #include "guard_internal.h"
 
 #include <errno.h>
@@ -138,6 +139,9 @@ static int open_locked(const char *path, struct stat *st)
             sn_guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(e));
             if (st->st_size == 0 && ftruncate(fd, 0) < 0)
                 unlink(path);
+        } else if (st->st_size == 0 && sn_sync_folder(path) < 0) {
+            sn_guard_fail(SEEN_EIO, "cannot synchronise the folder of %s: %s", path,
+                          strerror(errno));
         } else {
             return fd;
         }

@@ -4,6 +4,7 @@
  * that finds no usable filter passes (fails open); a writer that cannot add takes the
  * filter out of use for everybody. */
 #include "mapped_filters.h"
+#include "base/sync.h"
 #include "guard_internal.h"
 
 #include <errno.h>
@@ -46,19 +47,9 @@ static int map_file(const mapped_filters *m, uint32_t number, seen_filter **out)
     return rc;
 }
 
-static int write_all(void *ctx, const void *p, size_t len)
+static int to_file(void *ctx, const void *p, size_t len)
 {
-    const char *at = p;
-    while (len > 0) {
-        ssize_t n = write(*(int *)ctx, at, len);
-        if (n < 0 && errno != EINTR)
-            return SEEN_EIO;
-        if (n > 0) {
-            at += n;
-            len -= (size_t)n;
-        }
-    }
-    return 0;
+    return sn_write_all(*(int *)ctx, p, len) < 0 ? SEEN_EIO : 0;
 }
 
 int sn_mapped_make(mapped_filters *m, uint32_t number, const seen_filter *f,
@@ -70,9 +61,12 @@ int sn_mapped_make(mapped_filters *m, uint32_t number, const seen_filter *f,
     int fd = sn_control_open_private(name, O_CREAT | O_EXCL);
     if (fd < 0)
         return SEEN_EIO;
-    int rc = seen_write(f, write_all, &fd);
+    int rc = seen_write(f, to_file, &fd);
     if (rc < 0)
         sn_guard_fail(rc, "cannot write %s: %s", name, strerror(errno));
+    else if (sn_sync_folder(name) < 0)
+        rc = sn_guard_fail(SEEN_EIO, "cannot synchronise the folder of %s: %s", name,
+                           strerror(errno));
     else if ((rc = map_descriptor(fd, out)) < 0)
         sn_guard_fail(rc, "cannot map %s: %s", name, seen_reason());
     close(fd);

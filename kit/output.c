@@ -1,13 +1,11 @@
-/* output.c - gathers writes; writes files beside their place and renames them.
- *
- * (The library replaces its filters in the same way, lib/base/replace.c, and exports no
- * files; programs see nothing of it but seen.h.) */
+/* output.c - gathers writes; files are replaced by lib/base/replace.c. */
 #include "output.h"
+#include "base/replace.h"
+#include "base/sync.h"
 #include "messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,13 +17,9 @@
 enum { GATHER = 64 << 10 };
 
 struct kit_output {
-    int fd;
+    sn_replace to; /* of standard output the descriptor only */
+    char *name;    /* for messages; NULL for standard output */
     int error;     /* errno of the first failure */
-    char *path;    /* where it belongs; NULL for standard output */
-    char *temp;    /* its name until it is committed, if it has one */
-    bool nameless; /* it has none: it disappears even if the program is killed */
-    bool replaces; /* a file that is put in its place when it is whole */
-    bool safe;     /* everything written so far is safe on disk */
     size_t len;
     char buf[GATHER];
 };
@@ -90,14 +84,19 @@ int kit_temp_beside(const char *path, char **name)
     return fd;
 }
 
-void kit_temp_forget(char *name)
+static void forget(const char *name)
 {
     for (size_t i = 0; i < temp_count; i++)
         if (temps[i] == name) {
             temps[i] = temps[--temp_count];
-            free(name);
             return;
         }
+}
+
+void kit_temp_forget(char *name)
+{
+    forget(name);
+    free(name);
 }
 
 int kit_temp_nameless(void)
@@ -119,105 +118,43 @@ int kit_temp_nameless(void)
     return fd;
 }
 
-/* The folder of PATH as a string of its own. */
-static char *folder_of(const char *path)
+/* Opens the file beside PATH. No signal comes between its creation and the moment when
+ * its name, if it has one, is known to kit_temp_remove. */
+static int begin(sn_replace *to, const char *path)
 {
-    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
-    if (slash)
-        slash[slash == copy] = 0;
-    else if (copy && *copy)
-        copy[0] = '.', copy[1] = 0;
-    return copy;
-}
-
-/* A file without a name in the folder of PATH; -1 if the file system has none, or if
- * /proc, which gives it a name later, is missing. */
-static int nameless_beside(const char *path)
-{
-    char *folder = folder_of(path);
-    int fd = -1;
-    if (folder && access("/proc/self/fd", X_OK) == 0)
-        fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    free(folder);
-    return fd;
-}
-
-/* Gives O a name beside its place, from which it is renamed at once. */
-static int name_it(kit_output *o)
-{
-    char from[40];
-    size_t size = strlen(o->path) + 16;
-    char *name = kit_alloc(size);
-    snprintf(from, sizeof from, "/proc/self/fd/%d", o->fd);
+    sigset_t all, before;
+    if (access(path, F_OK) == 0 && access(path, W_OK) < 0)
+        return -1;
     make_room();
-    for (unsigned i = 0; i < 1000; i++) {
-        snprintf(name, size, "%s.%06x", o->path,
-                 ((unsigned)getpid() * 1000003 + i) & 0xffffff);
-        if (linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
-            remember(name);
-            o->temp = name;
-            o->nameless = false;
-            return 0;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    int e = errno;
-    free(name);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int rc = sn_replace_begin(to, path, 0666), e = errno;
+    if (rc == 0 && !to->direct && !to->nameless)
+        remember(to->temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = e;
-    return -1;
+    return rc;
 }
 
 kit_output *kit_output_open(const char *path)
 {
     kit_output *o = kit_alloc(sizeof *o);
-    o->fd = STDOUT_FILENO;
+    o->to = (sn_replace){.fd = STDOUT_FILENO, .direct = true};
     if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
         return o;
-    struct stat st;
-    bool there = stat(path, &st) == 0;
-    if (!there && errno != ENOENT)
-        goto bad;
-    if (there && S_ISDIR(st.st_mode)) {
-        errno = EISDIR;
-        goto bad;
+    if (begin(&o->to, path) < 0) {
+        int e = errno;
+        free(o);
+        errno = e;
+        return NULL;
     }
-    if (there && !S_ISREG(st.st_mode)) { /* a device or pipe: never replaced */
-        o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        if (o->fd < 0)
-            goto bad;
-        o->path = kit_copy(path);
-        return o;
-    }
-    /* Write where a link points to, not over the link. */
-    o->path = there ? realpath(path, NULL) : strdup(path);
-    if (!o->path || (there && access(path, W_OK) < 0))
-        goto bad;
-    o->fd = nameless_beside(o->path);
-    o->nameless = o->fd >= 0;
-    if (o->fd < 0)
-        o->fd = kit_temp_beside(o->path, &o->temp);
-    if (o->fd < 0)
-        goto bad;
-    o->replaces = true;
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(o->fd, there ? st.st_mode & 07777 : 0666 & ~mask);
-    if (there && (st.st_uid != geteuid() || st.st_gid != getegid()) &&
-        fchown(o->fd, st.st_uid, st.st_gid) < 0)
-        errno = 0; /* not ours to give away: the new file is then ours */
+    o->name = kit_copy(o->to.path);
     return o;
-bad:;
-    int e = errno;
-    free(o->path);
-    free(o);
-    errno = e;
-    return NULL;
 }
 
 bool kit_output_replaces(const kit_output *o)
 {
-    return o->replaces;
+    return !o->to.direct;
 }
 
 bool kit_output_same(const char *a, const char *b)
@@ -249,35 +186,21 @@ bool kit_output_same(const char *a, const char *b)
 
 const char *kit_output_name(const kit_output *o)
 {
-    return o->path ? o->path : "standard output";
+    return o->name ? o->name : "standard output";
 }
 
-/* Writes everything, also where the descriptor does not block: a pipe may have been
- * made so by the program at its other end. 0, or an errno. */
-static int write_all(int fd, const char *p, size_t len)
+static int failed(kit_output *o)
 {
-    while (len) {
-        ssize_t n = write(fd, p, len);
-        if (n >= 0) {
-            p += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            poll(&(struct pollfd){fd, POLLOUT, 0}, 1, -1);
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
+    o->error = errno;
+    return -1;
 }
 
 static int put(kit_output *o, const char *p, size_t len)
 {
-    if (len)
-        o->safe = false;
-    if (!o->error)
-        o->error = write_all(o->fd, p, len);
     errno = o->error;
-    return o->error ? -1 : 0;
+    if (len)
+        o->to.synced = false;
+    return o->error || sn_write_all(o->to.fd, p, len) < 0 ? failed(o) : 0;
 }
 
 int kit_output_flush(kit_output *o)
@@ -298,83 +221,46 @@ int kit_output_write(kit_output *o, const void *p, size_t len)
     return 0;
 }
 
-static int failed(kit_output *o)
-{
-    o->error = errno;
-    return -1;
-}
-
 int kit_output_finish(kit_output *o, int sync)
 {
+    struct stat st;
     if (kit_output_flush(o) < 0)
         return -1;
-    struct stat st;
-    if ((sync || o->replaces) && !o->safe && fstat(o->fd, &st) == 0 &&
-        S_ISREG(st.st_mode)) {
-        if (fsync(o->fd) < 0)
+    if (!o->to.direct)
+        return sn_replace_sync(&o->to) < 0 ? failed(o) : 0;
+    if (sync && !o->to.synced && fstat(o->to.fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (fsync(o->to.fd) < 0)
             return failed(o);
-        o->safe = true;
+        o->to.synced = true;
     }
     return 0;
 }
 
-/* The new name must survive a power cut too, and it is in the folder. */
-static int sync_folder(const char *path)
-{
-    char *folder = folder_of(path);
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(folder);
-    if (fd < 0)
-        return -1;
-    int rc = fsync(fd), e = errno;
-    close(fd);
-    errno = e;
-    return rc < 0 && e == EINVAL ? 0 : rc; /* not every file system can, or needs to */
-}
-
-/* No signal comes between giving it a name and putting it in place. */
-static int put_in_place(kit_output *o)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int rc = o->nameless ? name_it(o) : 0;
-    if (rc == 0) {
-        /* close reports the last errors on network file systems */
-        int fd = o->fd;
-        o->fd = -1;
-        rc = close(fd) < 0 || rename(o->temp, o->path) < 0 ? -1 : 0;
-    }
-    int e = errno;
-    if (rc == 0) {
-        kit_temp_forget(o->temp);
-        o->temp = NULL;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = e;
-    return rc;
-}
-
+/* No signal comes between the file's temporary name and its own. */
 int kit_output_commit(kit_output *o)
 {
+    sigset_t all, before;
     if (kit_output_finish(o, 0) < 0)
         return -1;
-    if (o->replaces && (put_in_place(o) < 0 || sync_folder(o->path) < 0))
-        return failed(o);
-    return 0;
+    if (o->to.direct)
+        return 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    forget(o->to.temporary);
+    int rc = sn_replace_commit(&o->to), e = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = e;
+    return rc < 0 ? failed(o) : 0;
 }
 
 void kit_output_close(kit_output *o)
 {
     if (!o)
         return;
-    if (o->fd > STDOUT_FILENO)
-        close(o->fd);
-    if (o->temp) {
-        unlink(o->temp);
-        kit_temp_forget(o->temp);
-    }
-    free(o->path);
+    forget(o->to.temporary);
+    if (o->to.fd != STDOUT_FILENO)
+        sn_replace_abort(&o->to);
+    free(o->name);
     free(o);
 }
 
@@ -402,8 +288,7 @@ void kit_output_fail(const kit_output *o)
 #ifdef __GLIBC__
 static ssize_t cookie_write(void *cookie, const char *p, size_t len)
 {
-    errno = write_all(STDOUT_FILENO, p, len);
-    return errno ? 0 : (ssize_t)len;
+    return sn_write_all(STDOUT_FILENO, p, len) < 0 ? 0 : (ssize_t)len;
 }
 
 static void wait_on_stdout(int flags)

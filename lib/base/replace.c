@@ -1,11 +1,11 @@
 /* replace.c - write beside, synchronise, rename, synchronise the folder.
  *
- * kit/output.c does the same for what programs print. It is not this code, because
- * programs see seen.h only, and because an output differs: it gathers small writes,
- * removes its name when the program is told to stop, and lets several files be finished
- * first and renamed after. How a file without a name gets one is the same in both. */
+ * The kernel applies the umask when it creates the file. Reading the umask would mean
+ * changing it for a moment, and files that other threads create in that moment would be
+ * open to everybody. */
 #include "base/replace.h"
 #include "base/fail.h"
+#include "base/sync.h"
 #include "seen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -23,33 +23,22 @@ static int failed(const char *what, const char *path)
     return SEEN_EIO;
 }
 
-/* The folder of PATH as a string of its own. */
-static char *folder_of(const char *path)
+/* A file without a name beside PATH, or -1 where the file system has none or /proc
+ * cannot give it one later. */
+static int open_nameless(const char *path, mode_t mode)
 {
-    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
-    if (slash)
-        slash[slash == copy] = 0;
-    else if (copy && *copy)
-        copy[0] = '.', copy[1] = 0;
-    return copy;
-}
-
-/* A file beside PATH without a name, or -1 where the file system has none or /proc
- * cannot give it one. */
-static int open_nameless(const char *path)
-{
-    char *folder = folder_of(path);
-    int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    const char *slash = strrchr(path, '/');
+    char *folder = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+    int fd = -1;
+    if (folder && access("/proc/self/fd", X_OK) == 0)
+        fd = open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     free(folder);
-    if (fd >= 0 && access("/proc/self/fd", X_OK) < 0) {
-        close(fd);
-        fd = -1;
-    }
     return fd;
 }
 
-/* Gives the nameless file its temporary name, the moment before it is renamed. */
-static int name_it(sn_replace *r)
+/* Finds a free name beside the file: creates the file under it with MODE, or gives it to
+ * the nameless file. 0, or -1 with errno. */
+static int take_name(sn_replace *r, mode_t mode)
 {
     char from[40];
     size_t x = strlen(r->temporary) - 6;
@@ -57,7 +46,11 @@ static int name_it(sn_replace *r)
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(r->temporary + x, 7, "%06x",
                  ((unsigned)getpid() * 1000003 + i) & 0xffffff);
-        if (linkat(AT_FDCWD, from, AT_FDCWD, r->temporary, AT_SYMLINK_FOLLOW) == 0) {
+        int rc = r->nameless
+                     ? linkat(AT_FDCWD, from, AT_FDCWD, r->temporary, AT_SYMLINK_FOLLOW)
+                     : (r->fd = open(r->temporary,
+                                     O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode));
+        if (rc >= 0) {
             r->nameless = false;
             return 0;
         }
@@ -67,7 +60,27 @@ static int name_it(sn_replace *r)
     return -1;
 }
 
-int sn_replace_begin(sn_replace *r, const char *path)
+/* The file keeps its owner where that is allowed: when root adds to a server's filter, the
+ * server must still be able to open it. Changing the owner drops some permissions, so
+ * those come after. A file system without either leaves the file to its owner alone. */
+static void keep_owner(int fd, const struct stat *st)
+{
+    int e = errno;
+    if (((st->st_uid != geteuid() || st->st_gid != getegid()) &&
+         fchown(fd, st->st_uid, st->st_gid) < 0) |
+        (fchmod(fd, st->st_mode & 07777) < 0))
+        errno = e;
+}
+
+static int give_up(sn_replace *r, int code)
+{
+    int e = errno;
+    sn_replace_abort(r);
+    errno = e;
+    return code;
+}
+
+int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
 {
     struct stat st;
     *r = (sn_replace){.fd = -1};
@@ -78,55 +91,37 @@ int sn_replace_begin(sn_replace *r, const char *path)
         errno = EISDIR;
         return failed("write", path);
     }
-    if (exists && !S_ISREG(st.st_mode)) {
-        r->direct = true;
-        r->fd = open(path, O_WRONLY | O_CLOEXEC);
-        r->path = strdup(path);
-        return r->fd >= 0 ? 0 : failed("write", path);
-    }
-    r->path = exists ? realpath(path, NULL) : strdup(path);
-    if (!r->path || asprintf(&r->temporary, "%s.XXXXXX", r->path) < 0) {
+    r->direct = exists && !S_ISREG(st.st_mode);
+    /* Where a link points to is written, not the link. */
+    r->path = exists && !r->direct ? realpath(path, NULL) : strdup(path);
+    if (!r->path)
+        return failed("look at", path);
+    if (!r->direct && asprintf(&r->temporary, "%s.XXXXXX", r->path) < 0) {
         r->temporary = NULL;
-        sn_replace_abort(r);
-        return sn_fail(SEEN_ENOMEM, "no memory for the name of %s", path);
+        return give_up(r, sn_fail(SEEN_ENOMEM, "no memory for the name of %s", path));
     }
-    r->fd = open_nameless(r->path);
+    if (r->direct) {
+        r->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return r->fd >= 0 ? 0 : give_up(r, failed("write", path));
+    }
+    if (exists)
+        mode = 0600; /* until it has the owner of the old file */
+    r->fd = open_nameless(r->path, mode);
     r->nameless = r->fd >= 0;
-    if (r->fd < 0)
-        r->fd = mkostemp(r->temporary, O_CLOEXEC);
-    if (r->fd < 0) {
-        failed("create a file beside", path);
-        int e = errno;
-        free(r->temporary);
+    if (!r->nameless && take_name(r, mode) < 0) {
+        free(r->temporary); /* another's, if all names are taken */
         r->temporary = NULL;
-        sn_replace_abort(r);
-        errno = e;
-        return SEEN_EIO;
+        return give_up(r, failed("create a file beside", path));
     }
-    /* The file keeps its owner where that is allowed: when root adds to a server's
-     * filter, the server must still be able to open it. */
-    if (exists && (st.st_uid != geteuid() || st.st_gid != getegid()) &&
-        fchown(r->fd, st.st_uid, st.st_gid) < 0)
-        errno = 0;
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(r->fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+    if (exists)
+        keep_owner(r->fd, &st);
     return 0;
 }
 
 int sn_replace_write(sn_replace *r, const void *p, size_t len)
 {
-    const char *s = p;
-    while (len) {
-        ssize_t n = write(r->fd, s, len < (1u << 30) ? len : 1u << 30);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return failed("write", r->path);
-        s += n;
-        len -= (size_t)n;
-    }
-    return 0;
+    r->synced = false;
+    return sn_write_all(r->fd, p, len) == 0 ? 0 : failed("write", r->path);
 }
 
 int sn_replace_rewind(sn_replace *r)
@@ -134,41 +129,38 @@ int sn_replace_rewind(sn_replace *r)
     return lseek(r->fd, 0, SEEK_SET) == 0 ? 0 : failed("write", r->path);
 }
 
-/* The rename itself must survive a crash, and it lives in the folder. */
-static int sync_folder(const char *path)
+int sn_replace_sync(sn_replace *r)
 {
-    char *folder = folder_of(path);
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(folder);
-    if (fd < 0)
-        return -1;
-    int rc = fsync(fd);
-    if (rc < 0 && errno == EINVAL) /* some file systems cannot, and need not */
-        rc = 0;
-    close(fd);
-    return rc;
+    if (!r->direct && !r->synced && fsync(r->fd) < 0)
+        return failed("write", r->path);
+    r->synced = true;
+    return 0;
+}
+
+/* close reports the last errors of network file systems, so it comes before the rename. */
+static int close_file(sn_replace *r)
+{
+    int fd = r->fd;
+    r->fd = -1;
+    return close(fd);
 }
 
 int sn_replace_commit(sn_replace *r)
 {
-    int rc = 0;
-    if (r->direct) {
-        if (close(r->fd) < 0)
-            rc = failed("write", r->path);
-        r->fd = -1;
-    } else if (fsync(r->fd) < 0 || (r->nameless && name_it(r) < 0) ||
-               rename(r->temporary, r->path) < 0) {
+    int rc = sn_replace_sync(r);
+    if (rc == 0 && r->nameless && take_name(r, 0) < 0)
         rc = failed("write", r->path);
-    } else {
+    if (rc == 0 && close_file(r) < 0)
+        rc = failed("write", r->path);
+    if (rc == 0 && !r->direct) {
+        if (rename(r->temporary, r->path) < 0)
+            return give_up(r, failed("write", r->path));
         free(r->temporary);
         r->temporary = NULL;
-        if (sync_folder(r->path) < 0)
+        if (sn_sync_folder(r->path) < 0)
             rc = failed("synchronise the folder of", r->path);
     }
-    int e = errno;
-    sn_replace_abort(r);
-    errno = e;
-    return rc;
+    return give_up(r, rc);
 }
 
 void sn_replace_abort(sn_replace *r)

@@ -1,24 +1,36 @@
-/* replace.h - a file replaced whole: at any moment it is the old one or the new one. */
+/* replace.h - a file replaced whole: at any moment it is the old one or the new one.
+ *
+ * The only code in the tree that does this. The library saves filters with it, programs
+ * use it through kit/output.h and kit/durable.h. After sn_replace_commit the new file
+ * survives a power cut: its data are on disk before its name, and its name when the call
+ * returns. Failures set errno and, for the library, seen_reason(). */
 #ifndef SN_REPLACE_H
 #define SN_REPLACE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 typedef struct sn_replace {
     int fd;
     bool direct;     /* a device or pipe: written in place, never replaced */
-    bool nameless;   /* until it is renamed: not even a killed process leaves it */
+    bool nameless;   /* has no name yet: nothing is left behind by a killed process */
+    bool synced;     /* all data written so far are on disk */
     char *path;      /* the file to replace, links resolved */
-    char *temporary; /* beside it */
+    char *temporary; /* the name beside it, unless it is nameless */
 } sn_replace;
 
-/* Opens a temporary file beside PATH, with PATH's permissions if it exists, and with
- * its owner if that is allowed. */
-int sn_replace_begin(sn_replace *r, const char *path);
+/* Opens a temporary file beside PATH. It gets the permissions of the file at PATH, and
+ * its owner where that is allowed; if there is none, MODE less the process's umask. */
+int sn_replace_begin(sn_replace *r, const char *path, mode_t mode);
 int sn_replace_write(sn_replace *r, const void *p, size_t len);
-/* What is written next goes to the beginning of the file; not for `direct` ones. */
+/* Continues at the beginning of the file. Not for `direct` ones. */
 int sn_replace_rewind(sn_replace *r);
-/* Synchronises and renames; on failure the old file stands and nothing is left. */
+/* Waits until the data are on disk. sn_replace_commit does it if nobody did; a caller with
+ * several files finishes all of them first and renames after. */
+int sn_replace_sync(sn_replace *r);
+/* Synchronises the data, renames, synchronises the folder; R is closed, whatever happens.
+ * On failure the old file stands and nothing is left, unless only the folder could not
+ * be synchronised. */
 int sn_replace_commit(sn_replace *r);
 void sn_replace_abort(sn_replace *r);
 #endif

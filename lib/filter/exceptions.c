@@ -352,7 +352,7 @@ static int write_list(const seen_filter *f, const char *path, uint64_t now,
     } else {
         uint8_t *bytes = make_bytes(f, now, before);
         sn_replace r;
-        rc = bytes ? sn_replace_begin(&r, name) : SEEN_ENOMEM;
+        rc = bytes ? sn_replace_begin(&r, name, 0666) : SEEN_ENOMEM;
         if (rc == 0 && (rc = sn_replace_write(&r, bytes, f->exceptions->bytes)) < 0)
             sn_replace_abort(&r);
         else if (rc == 0)

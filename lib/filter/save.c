@@ -253,7 +253,7 @@ static int keep_others_out(const seen_filter *f, const char *path, int *lock)
 static int save_beside(const seen_filter *f, const char *path)
 {
     sn_replace r;
-    int rc = sn_replace_begin(&r, path);
+    int rc = sn_replace_begin(&r, path, 0666);
     if (rc < 0)
         return rc;
     uint64_t content;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a command writes is safe on disk before its name, its name before the record that
-# relies on it: data, rename, folder, for every file; and the state of seen uniq last.
+# What a program writes is safe on disk before its name, its name before the record that
+# relies on it: data, rename, folder, for every file of every program; and the state of
+# seen uniq last.
 . "$(dirname "$0")/../tap.sh"
 
 cc=${CC:-cc}
@@ -14,6 +15,7 @@ fi
 recorded() {
     rm -f record
     LD_PRELOAD=$work/record.so RECORD=$work/record "$@" >/dev/null 2>said
+    grep ^umask record >>touched
 }
 
 # Of each file named: its data is safe before it is renamed, its folder after that.
@@ -25,6 +27,20 @@ in_order() {
             $1 == "folder" && renamed && !folder { folder = NR }
             END { exit !(renamed && safe[ino] && safe[ino] < renamed && folder > renamed) }' record || {
             echo "$name is not in order:"
+            cat record said
+            return 1
+        }
+    done
+}
+
+# Of each file named: its folder is safe after it was created.
+created() {
+    for name; do
+        awk -v name="$name" '
+            $1 == "create" && $3 == name { waiting = made = 1 }
+            $1 == "folder" { waiting = 0 }
+            END { exit !made || waiting }' record || {
+            echo "the folder of $name is not safe after it was created:"
             cat record said
             return 1
         }
@@ -80,6 +96,29 @@ for j in 1 2; do
 done
 recorded seen uniq -s state in odd
 ok "uniq -s" in_order state
+
+# dedup's state: the list of files names the new filter before the filter has its place.
+seq 1 500 | sed 's/.*/{"text":"document & about number & and nothing but &"}/' >docs.jsonl
+recorded seen dedup -s corpus -o kept docs.jsonl
+ok "dedup: the results and the state" in_order docs.jsonl corpus
+ok "dedup: its new list of files" created corpus.files
+ok "dedup: the results are safe before the state counts on them" before docs.jsonl corpus
+ok "dedup: the list knows the filter before it is there" sh -c '
+    awk "\$1 == \"data\" && \$3 == \"corpus.files\" { listed = NR }
+        \$1 == \"rename\" && \$3 == \"corpus.next\" { saved = NR }
+        \$1 == \"rename\" && \$3 == \"corpus\" { there = NR }
+        END { exit !(saved && saved < listed && listed < there) }" record'
+
+# The guard's control file, and the filter that it builds.
+if [ -x "$build/examples/guard_sqlite" ]; then
+    recorded "$build/examples/guard_sqlite" .
+    ok "guard: the control file" created shop.guard
+    ok "guard: the filter" created "$(awk '$1 == "create" && $3 ~ /^shop[.]guard[.]/ { print $3; exit }' record)"
+else
+    skip "the guard for SQLite is not built here"
+fi
+
+same "no program touches the umask, which all its threads share" "" "$(cat touched)"
 rm -f record
 LD_PRELOAD=$work/record.so RECORD=$work/record seen uniq -s state2 in >printed
 ok "lines in a file that is standard output are safe before the state" sh -c '

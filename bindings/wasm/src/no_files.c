@@ -103,7 +103,7 @@ int sn_cannot_open(const char *path)
 {
     return refused();
 }
-int sn_replace_begin(sn_replace *r, const char *path)
+int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
 {
     return refused();
 }
