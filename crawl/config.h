@@ -14,7 +14,6 @@ typedef struct words {
 /* What the crawl's folder is for. */
 enum run { RUN_NEW, RUN_RESUME, RUN_LIST, RUN_REPAIR, RUN_AGAIN, RUN_REPORT };
 enum scope_kind { SCOPE_HOST, SCOPE_DOMAIN, SCOPE_ANY };
-enum engine_kind { ENGINE_AUTO, ENGINE_CURL, ENGINE_PLAIN };
 
 typedef struct config {
     words seeds;
@@ -50,7 +49,6 @@ typedef struct config {
     words resolve, headers;
     words accounts; /* each: host, NUL, user:password in base64, NUL */
     const char *proxy, *cookies, *auth, *cacert, *cert, *cert_key;
-    int engine; /* enum engine_kind */
     /* output */
     const char *out, *warc, *links, *bodies;
     uint64_t warc_size; /* 0: one file */

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     c.sessions = session_ids_new();
     c.jar = conf.cookies ? cookie_jar_open(conf.cookies) : NULL;
     c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop, c.jar)
-                                : engine_auto(&conf, c.loop, c.jar);
+                                : engine_curl(&conf, c.loop, c.jar);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)
         store_redis_open(&c);

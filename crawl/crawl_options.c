@@ -130,10 +130,6 @@ static const crawl_option rows[] = {
      "Connect to addresses that are not public, too: your own network.", FLAG,
      AT(allow_private), 0, 0},
     SECTION("Network"),
-    {0, "engine", "NAME",
-     "Fetch with curl, with plain (HTTP/1.1 without TLS, faster) or with auto: plain "
-     "where it can (auto).",
-     ENGINE, AT(engine), 0, 0},
     {0, "resolve", "HOST:PORT:ADDR",
      "Use address ADDR for HOST and PORT. May be repeated.", RESOLVE, AT(resolve), 0,
      0},
@@ -350,15 +346,6 @@ static unsigned follow_of(const char *s)
     return bits;
 }
 
-static int engine_of(const char *s)
-{
-    static const char *const names[] = {"auto", "curl", "plain"};
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(s, names[i]))
-            return i;
-    kit_die("--engine %s: not auto, curl or plain", s);
-}
-
 /* Outputs must be found again from another folder. */
 const char *absolute_path(const char *path)
 {
@@ -417,9 +404,6 @@ void crawl_option_set(config *c, const crawl_option *o, const char *v)
     case FOLLOW:
         *(unsigned *)field = follow_of(v);
         break;
-    case ENGINE:
-        *(int *)field = engine_of(v);
-        break;
     case SEEDS:
         read_seeds(field, v);
         break;
@@ -475,8 +459,6 @@ static void check_config(config *c)
             kit_die("a URL must not contain a newline");
     if (c->run == RUN_NEW && !c->seeds.n && !c->redis)
         kit_die("no URL given (try 'seen crawl --help')");
-    if (c->cookies && c->engine == ENGINE_PLAIN)
-        kit_die("--cookies needs libcurl: leave out --engine plain");
     if (c->redis && c->warc_size)
         kit_die("--warc-size needs a crawl of its own: leave out --redis");
     if (c->redis && c->dir)

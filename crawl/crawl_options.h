@@ -23,7 +23,6 @@ enum how {
     HEADER,  /* words, "Name: value" */
     INPUT,   /* const char *, made absolute: a file to read */
     FOLLOW,  /* unsigned, bits of enum page_link_kind */
-    ENGINE,  /* int, enum engine_kind */
     SEEDS,   /* words, from a file */
     RUN      /* the folder, and what to do with it: enum run in LEAST */
 };

@@ -58,6 +58,8 @@ static void read_line(config *c, const char *path, char *line)
         c->seed = strtoull(tab + 1, NULL, 10);
         return;
     }
+    if (!strcmp(line, "engine")) /* an option of version 0.2 */
+        return;
     const crawl_option *o = crawl_option_by_name(line);
     if (!o || o->how == RUN || o->how == SEEDS)
         kit_die("%s: '%s' is not an option of this version", path, line);

@@ -118,24 +118,6 @@ static void read_type(const char *p, size_t len, char out[64])
 
 void fetch_read_head(fetch *f, const char *product)
 {
-    /* A head may hold several answers (redirects, 1xx): only the last one counts. */
-    buf head = f->head;
-    for (size_t i = 0; i + 5 < head.len;) {
-        const char *end = memchr(head.p + i, '\n', head.len - i);
-        if (i && !memcmp(head.p + i, "HTTP/", 5)) {
-            head.p += i;
-            head.len -= i;
-            i = 0;
-            continue;
-        }
-        if (!end)
-            break;
-        i = (size_t)(end - head.p) + 1;
-    }
-    if (head.p != f->head.p) {
-        memmove(f->head.p, head.p, head.len);
-        f->head.len = head.len;
-    }
     const char *v;
     size_t n, from = 0;
     if ((v = fetch_field(&f->head, "content-type", &n, &from)))

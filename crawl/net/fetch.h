@@ -1,8 +1,7 @@
-/* fetch.h - one request and its answer, and the engines that exchange them.
+/* fetch.h - one request and its answer, and the engine that exchanges them.
  *
  * An engine takes requests and calls back when they are done; it knows nothing of
- * queues, robots.txt or politeness. There are two: libcurl (TLS, HTTP/2, proxies, all
- * encodings) and a plain HTTP/1.1 engine of our own. */
+ * queues, robots.txt or politeness. libcurl fetches everything. */
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
@@ -36,7 +35,7 @@ struct fetch {
     bool truncated; /* the body went on beyond LIMIT */
     bool dropped;   /* the body is not of a type we keep */
     bool decoded;   /* the body was compressed or chunked on the wire */
-    bool two_lengths; /* Content-Length contradicts itself: refused by both engines */
+    bool two_lengths; /* Content-Length contradicts itself */
     uint64_t size;  /* bytes of the body seen */
     uint64_t wire;  /* bytes of the answer as they came: head and packed body */
     uint64_t took;  /* milliseconds */
@@ -64,8 +63,8 @@ struct fetch {
 void fetch_clear(fetch *f);
 void fetch_free(fetch *f);
 
-/* Reads the fields a crawler needs from f->head: status, type, location, retry-after,
- * x-robots-tag. If there are several answers, the last one counts. */
+/* Reads the fields a crawler needs from f->head: type, location, retry-after,
+ * x-robots-tag. */
 void fetch_read_head(fetch *f, const char *product);
 
 /* The conditions of the request F as header fields, with their line ends, in OUT. */
@@ -83,7 +82,8 @@ const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *
  * but at most an hour. */
 double fetch_wait(const fetch *f, double ours);
 
-enum { FETCH_HEAD_MOST = 256 << 10 }; /* a longer head is refused */
+/* A longer head, interim answers and trailers included, is refused. */
+enum { FETCH_HEAD_MOST = 256 << 10 };
 
 /* Whether F's body, whose type is known, is to be kept. */
 bool fetch_wants_body(const fetch *f, const config *c);
@@ -113,12 +113,9 @@ struct engine {
     void (*free)(engine *e);
 };
 
-/* JAR: NULL for no cookies. With one, libcurl fetches everything. */
+/* JAR: NULL for no cookies. */
 engine *engine_curl(const config *c, int loop, cookie_jar *jar);
-engine *engine_plain(const config *c, int loop);
-/* Both: plain where it can. */
-engine *engine_auto(const config *c, int loop, cookie_jar *jar);
-/* -j: several of those. */
+/* -j: one of those in each of several threads. */
 engine *engine_threads(const config *c, int loop, cookie_jar *jar);
 
 #endif

@@ -3,28 +3,38 @@
  * Easy handles are reused; the multi handle keeps connections, names and TLS sessions.
  * Redirects are not followed here: their targets are addresses like any other.
  *
- * HTTP/2 only with libcurl 8.14.1 or later. 7.88.1 (Debian 12) loses the end of some
- * HTTP/2 streams, by the size of their frames: the body arrives whole, the transfer
- * never ends, and no way of driving it helps. 8.14.1 (Debian 13) is the oldest version
- * known to be good; before it, HTTP/1.1 is spoken. */
+ * A server can hold up its own page only. A transfer ends after --timeout, whatever
+ * comes; its head, with interim answers and trailers, after FETCH_HEAD_MOST bytes; its
+ * body after --max-body; and a connection that brings far more bytes than pages
+ * (libcurl skips the extensions of chunks without a word) is closed.
+ *
+ * HTTP/2 needs libcurl 8.14.1 or later. 7.88.1 (Debian 12) loses the end of some
+ * HTTP/2 streams, depending on the size of their frames: the body arrives whole, but
+ * the transfer never ends, and no way of driving it helps. 8.14.1 (Debian 13) is the
+ * oldest version known to be good; older ones speak HTTP/1.1. */
 #include "addr.h"
 #include "request_fields.h"
 #include "fetch.h"
 #include "seen.h"
 #include "unpack.h"
 
-#include <arpa/inet.h>
+#define CURL_DISABLE_DEPRECATION /* curl_multi_socket_all, in curl_tick */
 #include <curl/curl.h>
-#include <errno.h>
-#include <unistd.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 
 typedef struct curl_engine curl_engine;
+
+typedef struct socket_watch socket_watch;
 
 typedef struct transfer {
     CURL *easy;
     fetch *f;
     curl_engine *e;
-    bool private_seen, body_begun, bad_body;
+    bool private_seen, head_ended, body_begun, bad_body;
+    size_t head_bytes;  /* interim answers and trailers too */
+    uint64_t uncounted; /* bytes that came before the socket was known */
+    socket_watch *socket;
     unpack packed;
     struct curl_slist *fields; /* of this request alone, or NULL */
     char error[CURL_ERROR_SIZE];
@@ -32,11 +42,15 @@ typedef struct transfer {
 } transfer;
 
 /* libcurl's sockets: one watch each, reused. */
-typedef struct socket_watch {
+struct socket_watch {
     watch w;
     curl_engine *e;
-    struct socket_watch *next;
-} socket_watch;
+    unsigned events;
+    bool flooded;      /* closed by us */
+    uint64_t received; /* by the kernel, before the bytes were counted */
+    uint64_t useful;   /* bytes that were part of an answer */
+    socket_watch *next;
+};
 
 struct curl_engine {
     engine base;
@@ -46,22 +60,48 @@ struct curl_engine {
     uint64_t due; /* of libcurl's timer; 0: none */
     transfer *free_list, *in_flight;
     socket_watch *free_watches;
+    socket_watch *current; /* whose event libcurl is handling, or NULL */
     struct curl_slist *fields, *resolve;
     buf own_fields;
     const cookie_jar *jar; /* NULL: no cookies */
     bool ticking;
+    bool address_failed; /* a socket was closed that did not connect */
     long http; /* the highest version to offer */
 };
 
 enum { GOOD_HTTP2 = 0x080e01 };
 
+/* N bytes of T's answer came. libcurl does not say on which socket, but it reads most
+ * of them while it handles an event of that socket. */
+static void count_useful(transfer *t, size_t n)
+{
+    t->uncounted += n;
+    if (t->e->current)
+        t->socket = t->e->current;
+    if (t->socket) {
+        t->socket->useful += t->uncounted;
+        t->uncounted = 0;
+    }
+}
+
+/* Called with one line at a time: those of interim answers, of the answer, and of the
+ * trailers after a chunked body. Only the answer's are kept. */
 static size_t on_head(char *p, size_t size, size_t n, void *ctx)
 {
     transfer *t = ctx;
+    buf *head = &t->f->head;
     (void)size;
-    if (t->f->head.len + n > FETCH_HEAD_MOST)
+    count_useful(t, n);
+    t->head_bytes += n;
+    if (t->head_bytes > FETCH_HEAD_MOST)
         return 0;
-    buf_add(&t->f->head, p, n);
+    if (t->head_ended && !t->body_begun && n > 5 && !memcmp(p, "HTTP/", 5)) {
+        head->len = 0; /* what came before was an interim answer */
+        t->head_ended = false;
+    }
+    if (!t->head_ended)
+        buf_add(head, p, n);
+    t->head_ended |= n == 1 || (n == 2 && *p == '\r');
     return n;
 }
 
@@ -70,6 +110,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
     transfer *t = ctx;
     fetch *f = t->f;
     (void)size;
+    count_useful(t, n);
     if (!t->body_begun) {
         t->body_begun = true;
         fetch_read_head(f, t->e->conf->product);
@@ -117,6 +158,24 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
 static void collect_done(curl_engine *e);
 
+/* Closes a socket on which far more comes than answers. Most answers are read before
+ * the first look. */
+static void stop_flood(socket_watch *s)
+{
+    enum { LOOK_EVERY = 64, OVERHEAD = 8, FREE = 16 << 20 };
+    struct tcp_info i = {0};
+    socklen_t len = sizeof i;
+    if (++s->events % LOOK_EVERY || s->flooded ||
+        getsockopt(s->w.fd, IPPROTO_TCP, TCP_INFO, &i, &len) < 0)
+        return;
+    if (!s->received)
+        s->received = i.tcpi_bytes_received;
+    if (i.tcpi_bytes_received - s->received <= OVERHEAD * s->useful + FREE)
+        return;
+    s->flooded = true;
+    shutdown(s->w.fd, SHUT_RDWR); /* libcurl finds it ended */
+}
+
 static void on_socket_ready(watch *w, uint32_t events)
 {
     socket_watch *s = (socket_watch *)w;
@@ -125,8 +184,12 @@ static void on_socket_ready(watch *w, uint32_t events)
                (events & EPOLLERR ? CURL_CSELECT_ERR : 0),
         running;
     curl_engine *e = s->e;
-    if (w->events)
+    if (w->events) {
+        stop_flood(s);
+        e->current = s;
         curl_multi_socket_action(e->multi, w->fd, mask, &running);
+        e->current = NULL;
+    }
     collect_done(e);
 }
 
@@ -137,6 +200,7 @@ static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *soc
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
         if (s) {
+            e->address_failed |= s->w.events == EPOLLOUT;
             loop_set(e->loop, &s->w, 0);
             s->next = e->free_watches;
             e->free_watches = s;
@@ -173,6 +237,8 @@ static int curl_timeout(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
     uint64_t now;
+    if (e->address_failed)
+        return 0;
     if (!e->due)
         return -1;
     now = loop_now();
@@ -183,6 +249,12 @@ static void curl_tick(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
     int running;
+    if (e->address_failed) {
+        /* libcurl 7.88 begins with the next address of a name when the transfer runs
+         * again, and sets no timer for that. */
+        e->address_failed = false;
+        curl_multi_socket_all(e->multi, &running);
+    }
     if (e->due && e->due <= loop_now()) {
         e->due = 0;
         curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -202,6 +274,8 @@ static transfer *new_transfer(curl_engine *e)
     t->easy = h;
     t->e = e;
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    /* A transfer that is given up while a name is looked up does not wait for it. */
+    curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(h, CURLOPT_USERAGENT, c->user_agent);
     curl_easy_setopt(h, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* unpack.h */
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -272,7 +346,9 @@ static void curl_start(engine *base, fetch *f)
         t = new_transfer(e);
     t->f = f;
     f->engine = t;
-    t->private_seen = t->body_begun = t->bad_body = false;
+    t->private_seen = t->head_ended = t->body_begun = t->bad_body = false;
+    t->head_bytes = t->uncounted = 0;
+    t->socket = NULL;
     t->error[0] = 0;
     t->prev = NULL;
     t->next = e->in_flight;
@@ -313,12 +389,24 @@ static int outcome_of(CURLcode code)
     }
 }
 
-/* Whether the empty line after the head has come. */
-static bool head_complete(const buf *head)
+/* Why T failed, in words: libcurl's, but for times and ports that differ each time. */
+static void write_reason(transfer *t, CURLcode code)
 {
-    /* Trailers of a chunked body may follow it. */
-    return head->len && (memmem(head->p, head->len, "\r\n\r\n", 4) ||
-                         memmem(head->p, head->len, "\n\n", 2));
+    fetch *f = t->f;
+    const char *why = t->error[0] ? t->error : curl_easy_strerror(code);
+    long number = 0;
+    if (f->outcome == OUT_PRIVATE)
+        why = "the address is not public";
+    else if (code == CURLE_COULDNT_RESOLVE_HOST)
+        why = "the name does not resolve";
+    else if (code == CURLE_OPERATION_TIMEDOUT)
+        why = "too slow";
+    snprintf(f->why, sizeof f->why, "%s", why);
+    if (code != CURLE_COULDNT_CONNECT || f->outcome == OUT_PRIVATE)
+        return;
+    curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
+    snprintf(f->why, sizeof f->why, "no connection%s%s", number ? ": " : "",
+             number ? strerror((int)number) : "");
 }
 
 static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
@@ -330,10 +418,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
         code = CURLE_OK;
     f->outcome = t->private_seen && code != CURLE_OK ? OUT_PRIVATE : outcome_of(code);
     if (code != CURLE_OK)
-        snprintf(f->why, sizeof f->why, "%s",
-                 f->outcome == OUT_PRIVATE ? "the address is not public"
-                 : t->error[0]             ? t->error
-                                           : curl_easy_strerror(code));
+        write_reason(t, code);
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
     f->status = (int)status;
@@ -346,7 +431,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     if (!t->body_begun)
         fetch_read_head(f, e->conf->product);
     /* libcurl takes a head that breaks off for an answer. */
-    if (status && !head_complete(&f->head)) {
+    if (status && (!t->head_ended || status < 200)) {
         f->status = 0;
         if (f->outcome == OUT_OK) {
             f->outcome = OUT_BROKEN;
@@ -358,6 +443,10 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
         f->outcome = OUT_BROKEN;
         snprintf(f->why, sizeof f->why, "%s", "the packed body ends too early");
     }
+    if (t->head_bytes > FETCH_HEAD_MOST)
+        snprintf(f->why, sizeof f->why, "%s", "the head is too long");
+    if (t->socket && t->socket->flooded && f->outcome != OUT_OK)
+        snprintf(f->why, sizeof f->why, "%s", "far more bytes than the answer has");
     if (t->bad_body)
         snprintf(f->why, sizeof f->why, "%s", "the body is malformed");
     if (f->two_lengths) {

@@ -271,7 +271,7 @@ engine *engine_threads(const config *c, int loop, cookie_jar *jar)
         t->conf.connections = (c->connections + e->count - 1) / e->count;
         t->loop = loop_new();
         hang_bell(&t->wake, on_wake, t->loop);
-        t->engine = engine_auto(&t->conf, t->loop, jar);
+        t->engine = engine_curl(&t->conf, t->loop, jar);
         pthread_mutex_init(&t->lock, NULL);
         int rc = pthread_create(&t->thread, NULL, run_fetcher, t);
         if (rc)

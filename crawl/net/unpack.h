@@ -1,7 +1,6 @@
 /* unpack.h - packed bodies: gzip, deflate, br and zstd, as they arrive.
  *
- * Both engines use it, so that both agree on what a complete body is: libcurl takes a
- * gzip body that breaks off for a good one. */
+ * libcurl could unpack them, but accepts a gzip body that breaks off. */
 #ifndef CRAWL_UNPACK_H
 #define CRAWL_UNPACK_H
 

@@ -60,19 +60,17 @@ same "a page that sets cookies for ever ends" "302 redirects" "$(cut -f2,7 "$dir
 fails "--cookies where no file can be" 2 'No such file' $crawl $fast --cookies "$dir/no/jar" "http://127.0.0.1:$port/"
 
 echo "127.0.0.1:$port me:secret word" >"$dir/auth"
-for engine in plain curl; do
-    : >"$dir/asked"
-    $crawl $fast --engine $engine --any-host --auth "$dir/auth" --header 'X-Test: yes: it is' --warc "$dir/$engine.warc.gz" \
-        "http://127.0.0.1:$port/secret" >"$dir/out"
-    same "the password opens the page ($engine)" "200 200 200" "$(cut -f2 "$dir/out" | xargs)"
-    same "it is the right one, for its host alone ($engine)" "127.0.0.1 127.0.0.1 127.0.0.1" \
-        "$(grep "auth=Basic $(printf 'me:secret word' | base64) " "$dir/asked" | cut -d' ' -f1 | xargs)"
-    same "the field of --header goes to all ($engine)" 0 "$(grep -vc 'x=yes: it is$' "$dir/asked")"
-    same "the archive does not have the password ($engine)" "0 2" \
-        "$(gzip -dc "$dir/$engine.warc.gz" | grep -aci 'basic ') $(gzip -dc "$dir/$engine.warc.gz" | grep -ac '^Authorization: removed')"
-    same "the variable does the same ($engine)" "200" \
-        "$(SEEN_CRAWL_AUTH="127.0.0.1:$port a:b" $crawl $fast --engine $engine --max-pages 1 "http://127.0.0.1:$port/secret" | cut -f2)"
-done
+: >"$dir/asked"
+$crawl $fast --any-host --auth "$dir/auth" --header 'X-Test: yes: it is' --warc "$dir/a.warc.gz" \
+    "http://127.0.0.1:$port/secret" >"$dir/out"
+same "the password opens the page" "200 200 200" "$(cut -f2 "$dir/out" | xargs)"
+same "it is the right one, for its host alone" "127.0.0.1 127.0.0.1 127.0.0.1" \
+    "$(grep "auth=Basic $(printf 'me:secret word' | base64) " "$dir/asked" | cut -d' ' -f1 | xargs)"
+same "the field of --header goes to all" 0 "$(grep -vc 'x=yes: it is$' "$dir/asked")"
+same "the archive does not have the password" "0 2" \
+    "$(gzip -dc "$dir/a.warc.gz" | grep -aci 'basic ') $(gzip -dc "$dir/a.warc.gz" | grep -ac '^Authorization: removed')"
+same "the variable does the same" "200" \
+    "$(SEEN_CRAWL_AUTH="127.0.0.1:$port a:b" $crawl $fast --max-pages 1 "http://127.0.0.1:$port/secret" | cut -f2)"
 $crawl $fast --dir "$dir/o" --header 'X-Key: k' --max-pages 1 "http://127.0.0.1:$port/x" 
 same "options that may hold a secret are for the owner only" 600 "$(stat -c %a "$dir/o/options")"
 echo "no password" >"$dir/bad"

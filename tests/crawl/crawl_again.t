@@ -40,30 +40,28 @@ pids="$pids $!"
 until [ -s "$dir/port" ]; do sleep 0.05; done
 port=$(cat "$dir/port")
 changes() { sed 's|http://127.0.0.1:[0-9]*||' | awk -F'\t' '{ print $7 }' | sort | uniq -c | xargs; }
-for engine in plain curl; do
-    rm -rf "$dir/second" "$dir/c" "$dir/pages" "$dir/a.warc.gz"
-    : >"$dir/asked"
-    $crawl --allow-private --delay 0 --quiet --engine $engine --dir "$dir/c" --out "$dir/pages" --warc "$dir/a.warc.gz" \
-        "http://127.0.0.1:$port/0"
-    same "thirty pages ($engine)" 30 "$(wc -l <"$dir/pages")"
-    $crawl --again "$dir/c" 2>"$dir/err"
-    same "nothing has changed ($engine)" "30 unchanged" "$($crawl --list "$dir/c" | changes)"
-    same "which the server says of 24 ($engine)" 24 "$(grep -c '^304' "$dir/asked")"
-    touch "$dir/second"
-    : >"$dir/asked"
-    $crawl --again "$dir/c" --quiet --json >"$dir/json"
-    same "another day: each change has its name ($engine)" "2 changed 1 gone 1 new 27 unchanged" \
-        "$($crawl --list "$dir/c" | changes)"
-    same "and its page ($engine)" "/0 changed /3 changed /30 new /5 gone" \
-        "$($crawl --list "$dir/c" | awk -F'\t' '$7 != "unchanged" { print $1, $7 }' | sed 's|http://127.0.0.1:[0-9]*||' | sort | xargs)"
-    same "the statistics agree ($engine)" '"new":1,"changed":2,"gone":1,"unchanged":27' \
-        "$(tr -d ' \n' <"$dir/json" | grep -o '"new":[0-9]*,"changed.*"unchanged":[0-9]*')"
-    same "the output has the pages of all three rounds ($engine)" "30 2 changed 1 gone 1 new 57 unchanged" "$(changes <"$dir/pages")"
-    same "the archive has a revisit record for each 304 ($engine)" "$((24 + $(grep -c '^304' "$dir/asked")))" \
-        "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: revisit')"
-    same "which says what it refers to ($engine)" "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: revisit')" \
-        "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Refers-To-Date: 20')"
-done
+rm -rf "$dir/second" "$dir/c" "$dir/pages" "$dir/a.warc.gz"
+: >"$dir/asked"
+$crawl --allow-private --delay 0 --quiet --dir "$dir/c" --out "$dir/pages" --warc "$dir/a.warc.gz" \
+    "http://127.0.0.1:$port/0"
+same "thirty pages" 30 "$(wc -l <"$dir/pages")"
+$crawl --again "$dir/c" 2>"$dir/err"
+same "nothing has changed" "30 unchanged" "$($crawl --list "$dir/c" | changes)"
+same "which the server says of 24" 24 "$(grep -c '^304' "$dir/asked")"
+touch "$dir/second"
+: >"$dir/asked"
+$crawl --again "$dir/c" --quiet --json >"$dir/json"
+same "another day: each change has its name" "2 changed 1 gone 1 new 27 unchanged" \
+    "$($crawl --list "$dir/c" | changes)"
+same "and its page" "/0 changed /3 changed /30 new /5 gone" \
+    "$($crawl --list "$dir/c" | awk -F'\t' '$7 != "unchanged" { print $1, $7 }' | sed 's|http://127.0.0.1:[0-9]*||' | sort | xargs)"
+same "the statistics agree" '"new":1,"changed":2,"gone":1,"unchanged":27' \
+    "$(tr -d ' \n' <"$dir/json" | grep -o '"new":[0-9]*,"changed.*"unchanged":[0-9]*')"
+same "the output has the pages of all three rounds" "30 2 changed 1 gone 1 new 57 unchanged" "$(changes <"$dir/pages")"
+same "the archive has a revisit record for each 304" "$((24 + $(grep -c '^304' "$dir/asked")))" \
+    "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: revisit')"
+same "which says what it refers to" "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Type: revisit')" \
+    "$(gzip -dc "$dir/a.warc.gz" | grep -ac '^WARC-Refers-To-Date: 20')"
 # Killed in the middle, the round goes on where it was.
 touch "$dir/slow"
 : >"$dir/asked"

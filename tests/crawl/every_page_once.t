@@ -11,26 +11,22 @@ same "one line for each page and for the redirect before them" 3001 "$(wc -l <"$
 same "no page is listed twice" 0 "$(cut -f1 "$dir/out" | sort | uniq -d | wc -l)"
 stop_site
 
-for engine in curl plain; do
-    start_site --pages 2000 --hosts 7 --spell
-    hosts=$(for h in 2 3 4 5 6 7; do echo "--host 127.0.0.$h:$port"; done)
-    $crawl $fast --engine $engine --per-host 3 $hosts "http://127.0.0.1:$port/p/0.html" >"$dir/out"
-    all_once "14 spellings, 7 hosts, redirects: each page and redirect once ($engine)"
-    stop_site
-done
+start_site --pages 2000 --hosts 7 --spell
+hosts=$(for h in 2 3 4 5 6 7; do echo "--host 127.0.0.$h:$port"; done)
+$crawl $fast --per-host 3 $hosts "http://127.0.0.1:$port/p/0.html" >"$dir/out"
+all_once "14 spellings, 7 hosts, redirects: each page and redirect once"
+stop_site
 
 # Threads: the same pages, and no more connections than one thread has.
 start_site --pages 2000 --hosts 7 --spell
 $crawl $fast --any-host --per-host 1 "http://127.0.0.1:$port/p/0.html" | cut -f1,2,3,5 | sed "s/:$port//" | sort >"$dir/one"
 stop_site
-for engine in curl plain; do
-    start_site --pages 2000 --hosts 7 --spell
-    $crawl $fast -j 3 --engine $engine --any-host --per-host 1 "http://127.0.0.1:$port/p/0.html" | cut -f1,2,3,5 | sed "s/:$port//" | sort >"$dir/three"
-    all_once "-j 3: each page and redirect once ($engine)"
-    same "-j 3: the same lines as with one thread ($engine)" "$(md5sum <"$dir/one")" "$(md5sum <"$dir/three")"
-    same "--per-host 1 is one connection to each of seven hosts ($engine)" 7 "$(report | sed -n 's/.*connections \([0-9]*\).*/\1/p')"
-    stop_site
-done
+start_site --pages 2000 --hosts 7 --spell
+$crawl $fast -j 3 --any-host --per-host 1 "http://127.0.0.1:$port/p/0.html" | cut -f1,2,3,5 | sed "s/:$port//" | sort >"$dir/three"
+all_once "-j 3: each page and redirect once"
+same "-j 3: the same lines as with one thread" "$(md5sum <"$dir/one")" "$(md5sum <"$dir/three")"
+same "--per-host 1 is one connection to each of seven hosts" 7 "$(report | sed -n 's/.*connections \([0-9]*\).*/\1/p')"
+stop_site
 start_site --pages 500 --wait 20
 $crawl $fast -j 2 --per-host 50 --dir "$dir/j" "http://127.0.0.1:$port/p/0.html" &
 pid=$!
@@ -112,33 +108,31 @@ same "--json counts what was done" "1200 1200 2 0 1200 1" \
     "$dir/json")"
 stop_site
 
-for engine in curl plain; do
-    start_site --pages 200 --spell --odd
-    seed="http://127.0.0.1:$port/p/0.html"
-    $crawl $fast --engine $engine --retries 2 --retry-wait 0.02 --max-body 1M --sitemaps \
-        "$seed" >"$dir/out"
-    all_once "traps, loops, rules, broken, slow and endless answers, sitemaps ($engine)" '?sitemaps'
-    same "each failure has its name ($engine)" "3 broken 2 redirects 2 robots 2 truncated" \
-        "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)"
-    same "and its reason ($engine)" \
-        "0 broken Content-Length contradicts itself
+start_site --pages 200 --spell --odd
+seed="http://127.0.0.1:$port/p/0.html"
+$crawl $fast --retries 2 --retry-wait 0.02 --max-body 1M --sitemaps \
+    "$seed" >"$dir/out"
+all_once "traps, loops, rules, broken, slow and endless answers, sitemaps" '?sitemaps'
+same "each failure has its name" "3 broken 2 redirects 2 robots 2 truncated" \
+    "$(awk -F'\t' '$7 != "" { print $7 }' "$dir/out" | sort | uniq -c | xargs)"
+same "and its reason" \
+    "0 broken Content-Length contradicts itself
 200 broken the packed body ends too early
 307 redirects redirects to itself; --cookies may help" \
-        "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)"
+    "$(awk -F'\t' '$1 ~ /cutzip$|twolengths|self$/ { print $2, $7, $8 }' "$dir/out" | sort)"
 
-    # Private addresses: by number, by name, by spelling.
-    for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://inner.example:$port/" \
-        "http://[::ffff:127.0.0.1]:$port/" "http://localhost:$port/"; do
-        before=$(report | sed -n 's/.*answered //p')
-        $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" \
-            --engine $engine --no-robots "$where" >"$dir/out"
-        same "without --allow-private, ${where%%:"$port"*} is not connected to ($engine)" \
-            "0	private $before" \
-            "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')"
-    done
-    same "(the site was there to be asked)" 1 "$(echo "${before:-none}" | grep -c '^[0-9]')"
-    stop_site
+# Private addresses: by number, by name, by spelling.
+for where in "http://127.0.0.1:$port/" "http://0x7f.1:$port/" "http://inner.example:$port/" \
+    "http://[::ffff:127.0.0.1]:$port/" "http://localhost:$port/"; do
+    before=$(report | sed -n 's/.*answered //p')
+    $crawl --delay 0 --quiet --retries 0 --resolve "inner.example:$port:127.0.0.1" \
+        --no-robots "$where" >"$dir/out"
+    same "without --allow-private, ${where%%:"$port"*} is not connected to" \
+        "0	private $before" \
+        "$(cut -f2,7 "$dir/out") $(report | sed -n 's/.*answered //p')"
 done
+same "(the site was there to be asked)" 1 "$(echo "${before:-none}" | grep -c '^[0-9]')"
+stop_site
 
 start_site --pages 300 --spell
 $crawl $fast --domain --resolve "a.example.com:$port:127.0.0.1" \
@@ -158,7 +152,7 @@ done <<END
 --lease 0|not seconds from 1
 --depth -1|not a number from 0
 --include (|pattern
---engine fast|not auto, curl or plain
+--engine curl|unknown option
 --domain 127.0.0.1|--domain takes no name
 --domain=x|takes no value
 ftp://a.example/|only http and https
