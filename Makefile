@@ -1,6 +1,7 @@
 # Makefile - the one build of seen (GNU make).
 #
 #   make                library, command, and every optional part whose packages are here
+#   make check          builds, then the tests of library and command: a minute
 #   make test           all tests;  make test PARTS="unit cli"  some of them
 #   make install        PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR=;  make uninstall
 #   make amalgamation, static           see pack/build.mk
@@ -200,18 +201,25 @@ $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIBSEEN) $(LIBKIT) $$(FUZZ_OBJ_$$*)
 fuzzers: $(FUZZ_BIN)
 	@echo $(FUZZERS)
 
-# PARTS picks tests by folder: unit, cli, crawl, ...
+# PARTS picks tests by folder: unit, cli, crawl, ... They run side by side (JOBS of them),
+# the longest first, so that none of these is alone at the end.
 PARTS ?=
+LONG = tests/bare.t tests/pack/packages_install_and_work.t tests/sanitize.t tests/fuzz/fuzz.t
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
-.PHONY: all test bench fuzzers tests-built install clean
+ORDERED = $(foreach t,$(LONG),$(filter $(t),$(PICKED))) $(filter-out $(LONG),$(PICKED))
+.PHONY: all test check bench fuzzers tests-built install clean
 tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 # Filters made by the commands have one seed, so that a run can be repeated;
 # SEEN_SEED=N runs with another.
 SEEN_SEED ?= 1
-# Tests run one after the other, but beside them those that only work in a Debian of their own.
-BESIDE = -j2 --rules 'seq=tests/{bare,pack/packages_install_and_work}.t' --rules 'seq=**'
+prove = @BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(PROVE_FLAGS) $(ORDERED)
 test: tests-built
-	@BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(BESIDE) $(PROVE_FLAGS) $(PICKED)
+	$(prove)
+
+# The loop of a developer: the library and the command, in a minute.
+check: PARTS = unit cli layers
+check: all $(UNIT_BIN)
+	$(prove)
 
 bench: $(BENCHES)
 
