@@ -1,9 +1,10 @@
 /* byte_masks.c - classes of 64 bytes at once.
  *
- * The plain twin looks up eight bytes, each a word with one class in every byte of it,
+ * The plain variant looks up eight bytes, each a word with one class in every byte of it,
  * shifts them by their places and so gets eight masks of eight bits; AVX2 has a class
  * for each pair of nibbles. */
 #include "byte_masks.h"
+#include "instructions.h"
 
 #include <string.h>
 
@@ -110,7 +111,7 @@ void byte_masks_ready(void)
     for (unsigned c = 0; c < 256; c++)
         spread[c] = class_of(c) < 8 ? (uint64_t)1 << (8 * class_of(c)) : 0;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (kit_has_avx2())
         byte_masks_of = byte_masks_avx2;
 #endif
 }

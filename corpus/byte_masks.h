@@ -12,10 +12,10 @@ typedef struct byte_masks {
     uint64_t high;    /* beyond ASCII */
 } byte_masks;
 
-/* Reads P[0..63]. All twins give the same. */
+/* Reads P[0..63]. All variants give the same masks. */
 extern void (*byte_masks_of)(const unsigned char *p, byte_masks *m);
 void byte_masks_plain(const unsigned char *p, byte_masks *m);
 
-/* Chooses the twin for this machine, and makes the plain one's table. */
+/* Chooses the variant for this machine, and fills the plain one's table. */
 void byte_masks_ready(void);
 #endif

@@ -13,7 +13,7 @@ int seen_guard_redis(const char *host, int port, const char *prefix,
 }
 #endif
 
-#ifndef HAVE_shared_home
+#ifndef HAVE_shared_backend
 const guard_backend sn_shared_backend;
 int sn_shared_backend_open(seen_guard *g, const seen_guard_config *config)
 {

@@ -1,8 +1,8 @@
 /* cut.c - where lines end: the inner loop of every command.
  *
  * 64 bytes are compared at once and the ends taken from the bits of the result, which
- * costs half as much as calling memchr for every line of a URL's length. The library
- * chooses the instruction set (seen_simd), so SEEN_SIMD counts here too. */
+ * costs half as much as calling memchr for every line of a URL's length. */
+#include "instructions.h"
 #include "lines.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static size_t cut_plain(const char **pp, const char *end, int term, seen_key *ou
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* (A processor with BMI2, which the library asks of avx2, has BMI.) */
+/* (A processor with BMI2, which the library requires for avx2, has BMI.) */
 __attribute__((target("avx2,bmi"))) static size_t
 cut_avx2(const char **pp, const char *end, int term, seen_key *out, size_t max)
 {
@@ -65,7 +65,7 @@ cut_avx2(const char **pp, const char *end, int term, seen_key *out, size_t max)
 size_t kit_cut(const char **p, const char *end, int term, seen_key *out, size_t max)
 {
 #if defined(__x86_64__)
-    if (strncmp(seen_simd(), "avx", 3) == 0)
+    if (kit_has_avx2())
         return cut_avx2(p, end, term, out, max);
 #endif
     return cut_plain(p, end, term, out, max);

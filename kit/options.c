@@ -68,14 +68,6 @@ const kit_option *kit_option_keyed(const kit_command *c, int key)
     return NULL;
 }
 
-const kit_option *kit_option_named(const kit_command *c, const char *name)
-{
-    for (const kit_option *o = c->options; o && o->key; o++)
-        if (o->name && !strcmp(o->name, name))
-            return o;
-    return NULL;
-}
-
 /* Says what is wrong with the word at which getopt stopped with KEY. */
 static void refuse(const kit_parse *p, int key, const char *word)
     __attribute__((noreturn));

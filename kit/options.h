@@ -32,9 +32,8 @@ typedef struct kit_command {
     int (*run)(const struct kit_command *self, int argc, char **argv);
 } kit_command;
 
-/* The row of C's table with this key or long name; NULL if there is none. */
+/* The row of C's table with this key; NULL if there is none. */
 const kit_option *kit_option_keyed(const kit_command *c, int key);
-const kit_option *kit_option_named(const kit_command *c, const char *name);
 
 /* One walk over ARGV, whose first word is skipped. PROGRAM is "seen uniq" for the
  * subcommand uniq of seen. A program may walk several times, one walk after the other:

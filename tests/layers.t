@@ -18,4 +18,6 @@ out=$(grep -nE '^#include "(base|hash|sketch|kind|foreign|filter)/' cli/*.[ch] c
     grep -vE -e '^(remote|plugins/redis)/.*"foreign/redisbloom/redisbloom\.h"' \
         -e '^(kit/(durable|output)\.c|guard/(control|mapped_filters)\.c):.*"base/(replace|sync)\.h"' -e '^bindings/wasm/src/no_files\.c:')
 same "programs see only seen.h" "" "$out"
+same "only lib/base/cpu.c asks the processor what it can" "lib/base/cpu.c" "$(find lib kit \
+    cli corpus guard remote crawl plugins bindings -name '*.[ch]' -exec grep -lE '__builtin_cpu_|getauxval|cpuid' {} +)"
 finish

@@ -20,7 +20,7 @@ WASM_ORDER = kind thrift bloom_json foreign_hashes wasm_memory wasm_text set cla
     ribbon_trits murmur2 losses wasm_xxhash cuckoo keytype build_solve murmur3 bloom_go raw \
     libbloom bfchain dcso guava cfchain bfchain_dump open keyed fail ribbon_solve grow stats \
     hasher memory single_key leveldb_table textbook redis_bitmap size build foreign parquet \
-    redis_dump probe dump_chunk parquet_file save seen_wasm foreign_handle cpu \
+    redis_dump probe dump_chunk parquet_file save seen_wasm foreign_handle cpu version \
     filter batch
 WASM_SRC := $(foreach name,$(WASM_ORDER),$(filter %/$(name).c,$(WASM_FOUND)))
 WASM_SRC += $(filter-out $(WASM_SRC),$(WASM_FOUND))

@@ -1,8 +1,13 @@
-/* cpu.c - asks the processor once, remembers the answer. */
+/* cpu.c - asks the processor once, remembers the answer. Nothing else in the tree asks
+ * it: whoever has a vector loop follows sn_simd_best(), programs follow seen_simd(). */
 #include "base/cpu.h"
 #include "seen.h"
 #include <stdlib.h>
 #include <string.h>
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#define HAS_PMULL (1 << 4) /* HWCAP_PMULL */
+#endif
 
 static const char *const names[SN_SIMDS] = {"scalar", "neon", "avx2", "avx512"};
 
@@ -46,6 +51,29 @@ enum sn_simd sn_simd_best(void)
     return (enum sn_simd)b;
 }
 
+int sn_cpu_has(enum sn_extra e)
+{
+    if (sn_simd_best() < (e == SN_CLMUL ? SN_NEON : SN_AVX512))
+        return 0;
+    switch (e) {
+#if defined(__x86_64__)
+    case SN_CLMUL:
+        return __builtin_cpu_supports("pclmul") != 0;
+    case SN_VBMI:
+        return __builtin_cpu_supports("avx512vbmi") != 0;
+    case SN_VBMI2:
+        return __builtin_cpu_supports("avx512vbmi2") != 0;
+    case SN_POPCNTS:
+        return __builtin_cpu_supports("avx512vpopcntdq") != 0;
+#elif defined(__aarch64__) && defined(__linux__)
+    case SN_CLMUL:
+        return (getauxval(AT_HWCAP) & HAS_PMULL) != 0;
+#endif
+    default:
+        return 0;
+    }
+}
+
 const char *sn_simd_name(enum sn_simd s)
 {
     return s < SN_SIMDS ? names[s] : "?";
@@ -53,12 +81,4 @@ const char *sn_simd_name(enum sn_simd s)
 const char *seen_simd(void)
 {
     return sn_simd_name(sn_simd_best());
-}
-const char *seen_version(void)
-{
-    return SEEN_VERSION;
-}
-unsigned seen_version_number(void)
-{
-    return SEEN_VERSION_NUMBER;
 }

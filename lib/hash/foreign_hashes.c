@@ -29,15 +29,6 @@ uint64_t sn_fnv1_64(const void *key, size_t len)
     return h;
 }
 
-uint64_t sn_fnv1a_64(const void *key, size_t len)
-{
-    const uint8_t *p = key;
-    uint64_t h = 0xcbf29ce484222325;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * 0x100000001b3;
-    return h;
-}
-
 /* Four bits at a time: the table fits in one cache line and needs no building. */
 uint32_t sn_crc32(const void *key, size_t len)
 {

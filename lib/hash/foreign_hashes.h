@@ -8,8 +8,7 @@
 /* LevelDB 1.18 and later: tail bytes unsigned, no final mix. */
 uint32_t sn_leveldb_hash(const void *key, size_t len, uint32_t seed);
 
-uint64_t sn_fnv1_64(const void *key, size_t len);  /* multiply, then xor */
-uint64_t sn_fnv1a_64(const void *key, size_t len); /* xor, then multiply */
+uint64_t sn_fnv1_64(const void *key, size_t len); /* FNV-1: multiply, then xor */
 
 /* The Ethernet and zlib polynomial. */
 uint32_t sn_crc32(const void *key, size_t len);

@@ -60,7 +60,7 @@ const sn_keyed_variant sn_keyed_portable = {many, one};
 /* Every thread that comes first writes the same value. */
 static const sn_keyed_variant *chosen(void)
 {
-    const sn_keyed_variant *t = sn_simd_best() == SN_SCALAR ? NULL : sn_keyed_clmul();
+    const sn_keyed_variant *t = sn_keyed_clmul();
     t = t ? t : &sn_keyed_portable;
     __atomic_store_n(&sn_keyed_best, t, __ATOMIC_RELAXED);
     return t;

@@ -1,5 +1,6 @@
 /* keyed_clmul.c - the keyed hash with carry-less multiplication in hardware: PCLMULQDQ
  * of x86-64, PMULL of ARM. One multiplication for 16 bytes of a key. */
+#include "base/cpu.h"
 #include "hash/keyed.h"
 
 #if defined(__x86_64__)
@@ -35,16 +36,10 @@ TARGET static inline uint64_t reduced(vec a)
     vec u = _mm_shuffle_epi8(few, _mm_srli_si128(t, 8));
     return (uint64_t)_mm_cvtsi128_si64(plus(plus(a, t), u));
 }
-static bool runs_here(void)
-{
-    return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("avx");
-}
 
 #elif defined(__aarch64__) && defined(__linux__) && defined(__AARCH64EL__)
 #include <arm_neon.h>
-#include <sys/auxv.h>
 #define TARGET __attribute__((target("+crypto")))
-#define HAS_PMULL (1 << 4) /* HWCAP_PMULL */
 typedef uint64x2_t vec;
 
 TARGET static inline vec load(const void *p)
@@ -72,10 +67,6 @@ TARGET static inline uint64_t reduced(vec a)
     vec t = product(vgetq_lane_u64(a, 1), 0x1b);
     vec u = product(vgetq_lane_u64(t, 1), 0x1b);
     return vgetq_lane_u64(plus(plus(a, t), u), 0);
-}
-static bool runs_here(void)
-{
-    return (getauxval(AT_HWCAP) & HAS_PMULL) != 0;
 }
 #endif
 
@@ -124,7 +115,7 @@ TARGET static void many(const sn_keyed *s, const seen_key *keys, size_t n, uint6
 const sn_keyed_variant *sn_keyed_clmul(void)
 {
     static const sn_keyed_variant clmul = {many, one};
-    return runs_here() ? &clmul : NULL;
+    return sn_cpu_has(SN_CLMUL) ? &clmul : NULL;
 }
 #else
 const sn_keyed_variant *sn_keyed_clmul(void)

@@ -334,7 +334,7 @@ const sn_variant *sn_quotient_avx512(const sn_shape *s)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const sn_variant one = VARIANT(one), few_more = VARIANT(few_more), wide = VARIANT(wide);
-    if (!__builtin_cpu_supports("avx512vbmi") || !__builtin_cpu_supports("avx512vbmi2"))
+    if (!sn_cpu_has(SN_VBMI) || !sn_cpu_has(SN_VBMI2))
         return NULL;
     pthread_once(&once, fill_places);
     return s->k > NARROW ? &wide : sn_quotient_slots(s->k) > 32 ? &few_more : &one;

@@ -34,8 +34,7 @@ INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
 /* Processors have both of what is not in every AVX-512, or neither. */
 static bool have512(void)
 {
-    return __builtin_cpu_supports("avx512vpopcntdq") &&
-           __builtin_cpu_supports("avx512vbmi");
+    return sn_cpu_has(SN_POPCNTS) && sn_cpu_has(SN_VBMI);
 }
 
 T512 INLINE bool match512(const sn_ribbon_spot *s)

@@ -33,13 +33,15 @@ in_order() {
     done
 }
 
-# Of each file named: its folder is safe after it was created.
+# Of each file named: nothing but its own data comes between its creation and the moment
+# when its folder is safe. (SQLite synchronises the folder, too, but later.)
 created() {
     for name; do
         awk -v name="$name" '
-            $1 == "create" && $3 == name { waiting = made = 1 }
             $1 == "folder" { waiting = 0 }
-            END { exit !made || waiting }' record || {
+            waiting && !($1 == "data" && $3 == name) { late = 1 }
+            $1 == "create" && $3 == name { waiting = made = 1 }
+            END { exit !made || waiting || late }' record || {
             echo "the folder of $name is not safe after it was created:"
             cat record said
             return 1

@@ -6,8 +6,11 @@
 #include "messages.h"
 #include "tap.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #ifdef HAVE_UNISTRING
 #include <unictype.h>
 #include <unistr.h>
@@ -211,8 +214,33 @@ static void masks_agree(void)
     ok(!bad, "the masks of this machine's instructions are the plain ones");
 }
 
+/* Which variant words.c uses where SEEN_SIMD has this value; asked in a process of its
+ * own, because the choice is made once. */
+static bool plain_with(const char *simd)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("SEEN_SIMD", simd, 1);
+        words_ready();
+        _exit(byte_masks_of == byte_masks_plain ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+
+static void simd_is_obeyed(void)
+{
+    ok(plain_with("scalar"), "SEEN_SIMD=scalar: no vector instructions");
+#if defined(__x86_64__)
+    bool fast = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    ok(plain_with("avx2") == !fast, "SEEN_SIMD=avx2: AVX2 if the machine has it");
+#endif
+}
+
 int main(void)
 {
+    simd_is_obeyed();
     words_ready();
     unicode_test_file();
     every_code_point();
