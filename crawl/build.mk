@@ -9,7 +9,7 @@ CRAWL_PARTS := $(filter-out %/crawl_main.o,$(CRAWL_OBJ))
 $(CRAWL_OBJ): CPPFLAGS += -Icrawl -Ikit -Iremote
 FUZZ_OBJ_html = $(addprefix $(BUILD)/obj/crawl/,page/page.o page/html.o page/charref.o page/charset.o)
 FUZZ_OBJ_robots = $(BUILD)/obj/crawl/page/robots.o
-FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/unpack.o net/fetch.o page/page.o page/html.o page/charref.o)
+FUZZ_OBJ_http = $(addprefix $(BUILD)/obj/crawl/,net/unpack.o net/fetch.o)
 FUZZ_LIBS_http = -lbrotlidec
 FUZZ_OBJ_sitemap = $(addprefix $(BUILD)/obj/crawl/,page/sitemap.o page/html.o page/charref.o)
 

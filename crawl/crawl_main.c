@@ -1,8 +1,8 @@
 /* crawl_main.c - seen crawl: sets up the parts, runs them, takes them down. */
 #include "crawler.h"
 #include "seen.h"
+#include "shared/store_redis.h"
 #include "view/crawl_report.h"
-#include "view/snapshot.h"
 
 #include <errno.h>
 #include <idn2.h>
@@ -101,54 +101,56 @@ int main(int argc, char **argv)
 
     bool temporary;
     const char *dir = make_dir(&conf, &temporary);
-    c.conf = &conf;
+    c.conf = c.q.conf = &conf;
     c.stop = &stop;
-    c.random = seen_random_seed() | 1;
-    c.now = loop_now();
-    c.hosts.delay = conf.delay;
-    c.scope = scope_new(&conf);
+    c.q.random = seen_random_seed() | 1;
+    c.q.now = loop_now();
+    c.q.hosts.delay = conf.delay;
+    c.q.scope = scope_new(&conf);
     c.loop = loop_new();
-    c.spill = spill_new(dir);
-    c.worth = worth_new();
+    c.q.spill = spill_new(dir);
+    c.traps = trap_detector_new();
     c.sessions = session_ids_new();
     c.jar = conf.cookies ? cookie_jar_open(conf.cookies) : NULL;
-    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop, c.jar)
+    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop, c.jar, &page_extract_reader)
                                 : engine_curl(&conf, c.loop, c.jar);
+    const uint64_t *sizes = NULL; /* of the outputs, if there were any */
+    c.q.hooks = outputs_hooks(&c.outputs);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;
     if (conf.redis)
-        store_redis_open(&c);
+        store_redis_open(&c.q);
     else {
         /* Options and seeds first: from here on, --resume knows them. */
         if (!temporary)
             config_save(&conf);
-        store_log_open(&c, dir);
+        store_log_open(&c.q, dir, &sizes);
     }
     if (temporary) /* the log stays open without a name until we exit */
         remove_made();
-    report_open(&c.report, &conf, goes_on ? c.outputs(&c) : NULL);
+    outputs_open(&c.outputs, &conf, sizes);
     /* A crawl killed before its first commit has nothing but its options. */
-    if (!goes_on || c.seen_count(&c) == 0 || c.repaired) {
+    if (!goes_on || c.q.store->seen_count(&c.q) == 0 || c.q.repaired) {
         seeds_queue(&c, goes_on ? &conf.saved : &conf.seeds);
-        c.store->commit(&c, true);
+        c.q.store->commit(&c.q, true);
     }
     crawler_run(&c);
 
     status_server_stop(c.status);
     bool interrupted = stop != 0;
     summary_print(&c, interrupted);
-    c.store->close(&c);
-    report_close(&c.report);
+    c.q.store->close(&c.q);
+    outputs_close(&c.outputs);
     c.engine->free(c.engine);
     cookie_jar_close(c.jar);
-    hosts_free(&c.hosts, c.spill);
-    spill_free(c.spill);
-    worth_free(c.worth);
+    hosts_free(&c.q.hosts, c.q.spill);
+    spill_free(c.q.spill);
+    trap_detector_free(c.traps);
     session_ids_free(c.sessions);
-    scope_free(c.scope);
-    digester_free(&c.digester);
-    found_free(&c.found);
-    found_free(&c.digest.links);
-    free(c.digest.kinds.p);
-    bool nothing = c.stats.pages && !c.stats.good && !c.stats.earlier;
+    scope_free(c.q.scope);
+    page_extractor_free(&c.extractor);
+    found_links_free(&c.found);
+    found_links_free(&c.extract.links);
+    free(c.extract.kinds.p);
+    bool nothing = c.stats.pages && !c.stats.good && !c.q.earlier;
     return interrupted ? 130 : nothing ? 1 : 0;
 }

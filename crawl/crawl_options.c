@@ -2,7 +2,7 @@
  *
  * A row says what an option is called, what it does, where its value goes and which
  * values are good. The kit makes the help, the man page and the completion of it; the
- * rows also say what is kept beside the log for --resume (kept_options.c). */
+ * rows also say what is kept beside the log for --resume (saved_options.c). */
 #include "crawl_options.h"
 #include "human_numbers.h"
 #include "net/request_fields.h"
@@ -431,7 +431,7 @@ static void walk_words(config *c, int argc, char **argv, bool find)
     for (int key; (key = kit_next(&p));) {
         const crawl_option *o = crawl_option_by_key(key);
         if (!find)
-            kept_options_add(c, o, p.arg);
+            saved_options_add(c, o, p.arg);
         if (!find || o->how == RUN)
             crawl_option_set(c, o, p.arg);
     }
@@ -509,7 +509,7 @@ void config_read(config *c, int argc, char **argv)
     walk_words(c, argc, argv, true);
     bool reads = c->run == RUN_LIST || c->run == RUN_REPORT;
     if (c->run != RUN_NEW && !reads)
-        kept_options_read(c);
+        saved_options_read(c);
     walk_words(c, argc, argv, false);
     if (reads || c->run == RUN_REPAIR)
         return;

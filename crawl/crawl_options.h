@@ -46,8 +46,8 @@ void crawl_option_set(config *c, const crawl_option *o, const char *v);
 void words_add(words *w, const char *s);
 const char *absolute_path(const char *path);
 
-/* kept_options.c */
-void kept_options_read(config *c); /* sets the options and seeds kept in c->dir */
-void kept_options_add(const config *c, const crawl_option *o, const char *v);
+/* saved_options.c */
+void saved_options_read(config *c); /* sets the options and seeds kept in c->dir */
+void saved_options_add(const config *c, const crawl_option *o, const char *v);
 
 #endif

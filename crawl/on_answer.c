@@ -2,6 +2,8 @@
 #include "crawler.h"
 #include "page/sitemap.h"
 
+#include <time.h>
+
 /* ---- links ----------------------------------------------------------------------- */
 
 enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links, so that a batch stays small */
@@ -26,13 +28,13 @@ static void keep_link(crawler *c, const url *from, const url *link, unsigned kin
 {
     char bare[URL_ROOM], out[URL_ROOM];
     url u = *link;
-    report_link(&c->report, from, &u, kind);
+    outputs_link(&c->outputs, from, &u, kind);
     if (c->asked && c->asked->void_names && same_origin(&u, from))
         strip_session(c->asked->void_names, bare, out, &u);
-    int verdict = scope_check(c->scope, &u, from);
+    int verdict = scope_check(c->q.scope, &u, from);
     c->stats.skipped[verdict]++;
     if (verdict == SCOPE_IN)
-        found_add(&c->found, &u);
+        found_links_add(&c->found, &u);
 }
 
 /* The same for a link that is not yet resolved. */
@@ -66,17 +68,17 @@ static void count_page(crawler *c, const fetch *f, int outcome)
 }
 
 /* What to ask with next time. */
-static void keep_validators(const fetch *f, page_facts *facts)
+static void keep_validators(const fetch *f, page_record *r)
 {
     size_t n, from = 0;
     const char *v = fetch_field(&f->head, "etag", &n, &from);
-    if (v && n < sizeof facts->etag && !memchr(v, 0, n)) {
-        memcpy(facts->etag, v, n);
-        facts->etag[n] = 0;
+    if (v && n < sizeof r->etag && !memchr(v, 0, n)) {
+        memcpy(r->etag, v, n);
+        r->etag[n] = 0;
     }
     from = 0;
     if ((v = fetch_field(&f->head, "last-modified", &n, &from)))
-        facts->modified = fetch_date(v, n);
+        r->modified = fetch_date(v, n);
 }
 
 /* What became of a page since the crawl before. */
@@ -110,17 +112,17 @@ static group group_of(const job *j, int kind, int outcome)
                .depth = j->depth + (kind == GROUP_PAGE),
                .hops = kind == GROUP_REDIRECT ? j->hops + 1 : 0};
     if (f->status == 304 && j->before_status)
-        g.facts = j->before;
+        g.record = j->before;
     else
-        keep_validators(f, &g.facts);
+        keep_validators(f, &g.record);
     if (j->print.hash)
-        g.facts.hash = j->print.hash;
-    g.facts.dull = j->dull;
-    g.facts.change = j->change;
-    g.facts.fetched = f->status ? (uint64_t)time(NULL) : 0;
-    g.facts.took = f->status ? f->took + 1 : 0;
+        g.record.hash = j->print.hash;
+    g.record.dull = j->dull;
+    g.record.change = j->change;
+    g.record.fetched = f->status ? (uint64_t)time(NULL) : 0;
+    g.record.took = f->status ? f->took + 1 : 0;
     if (outcome != OUT_OK)
-        snprintf(g.facts.why, sizeof g.facts.why, "%s", f->why);
+        snprintf(g.record.why, sizeof g.record.why, "%s", f->why);
     strcpy(g.type, f->type);
     if (j->h->origin_len < sizeof g.origin)
         strcpy(g.origin, j->h->origin);
@@ -136,20 +138,20 @@ static void finish_page(crawler *c, job *j, int kind, int outcome)
             *p = ' ';
     if (outcome == OUT_OK)
         j->f.why[0] = 0;
-    if (c->again)
+    if (c->q.again)
         j->change = change_of(j, outcome);
     c->stats.change[j->change]++;
     group g = group_of(j, kind, outcome);
     count_page(c, &j->f, outcome);
-    report_page(&c->report, j, c->conf->out ? c->store->referrer(c, j) : "", outcome);
-    found_ready(&c->found);
-    c->store->done(c, j, &g, &c->found);
-    job_drop(c, j);
+    outputs_page(&c->outputs, j, c->conf->out ? c->q.store->referrer(&c->q, j) : "", outcome);
+    found_links_ready(&c->found);
+    c->q.store->done(&c->q, j, &g, &c->found);
+    job_drop(&c->q, j);
 }
 
 void finish_unfetched(crawler *c, job *j, int outcome)
 {
-    found_clear(&c->found);
+    found_links_clear(&c->found);
     finish_page(c, j, GROUP_PAGE, outcome);
 }
 
@@ -160,10 +162,10 @@ void finish_session(crawler *c, job *j)
     url u = j->f.u;
     snprintf(j->f.why, sizeof j->f.why, "%s is a session id",
              session_ids_name(names & session_ids_in(&u)));
-    found_clear(&c->found);
+    found_links_clear(&c->found);
     strip_session(names, bare, out, &u);
-    if (scope_check(c->scope, &u, &j->f.u) == SCOPE_IN)
-        found_add(&c->found, &u);
+    if (scope_check(c->q.scope, &u, &j->f.u) == SCOPE_IN)
+        found_links_add(&c->found, &u);
     finish_page(c, j, GROUP_PAGE, OUT_SESSION);
 }
 
@@ -177,7 +179,7 @@ static void weigh_page(crawler *c, job *j, const fingerprint *print)
     host *h = j->h;
     fetch *f = &j->f;
     j->print = *print;
-    j->dull = worth_dull(c->worth, h->hash, j->print.simhash);
+    j->dull = trap_detector_dull(c->traps, h->hash, j->print.simhash);
     h->dull += j->dull;
     c->stats.dull += j->dull;
     h->fresh += !j->dull;
@@ -187,8 +189,8 @@ static void weigh_page(crawler *c, job *j, const fingerprint *print)
         if (++h->session_proofs >= PROOFS)
             h->void_names |= names;
     }
-    if (!h->dead && worth_spent(c->conf->host_budget, h->fresh, h->dull)) {
-        char why[FETCH_WHY];
+    if (!h->dead && trap_detector_spent(c->conf->host_budget, h->fresh, h->dull)) {
+        char why[WHY_ROOM];
         snprintf(why, sizeof why, "of %llu pages %llu looked like earlier ones",
                  (unsigned long long)(h->fresh + h->dull), (unsigned long long)h->dull);
         h->dead = OUT_TRAP;
@@ -197,7 +199,7 @@ static void weigh_page(crawler *c, job *j, const fingerprint *print)
     }
 }
 
-static void keep_links(crawler *c, const job *j, const digest *d)
+static void keep_links(crawler *c, const job *j, const page_extract *d)
 {
     c->stats.links += d->links.count + d->unreadable;
     c->stats.unreadable += d->unreadable;
@@ -209,14 +211,14 @@ static void keep_links(crawler *c, const job *j, const digest *d)
 static void read_page(crawler *c, job *j)
 {
     fetch *f = &j->f;
-    if (!f->digested)
-        digest_page(&c->digester, c->conf, f, &c->digest);
-    const digest *d = f->digested ? f->digest : &c->digest;
+    if (!f->extracted)
+        page_extract_read(&c->extractor, c->conf, f, &c->extract);
+    const page_extract *d = f->extracted ? f->extract : &c->extract;
     if (d->print.hash)
         weigh_page(c, j, &d->print);
     keep_links(c, j, d);
-    if (job_is_deepest(c, j))
-        found_clear(&c->found);
+    if (job_is_deepest(&c->q, j))
+        found_links_clear(&c->found);
 }
 
 typedef struct sitemap_ctx {
@@ -241,10 +243,10 @@ static int read_sitemap(crawler *c, job *j)
     sitemap_read(f->body.p, f->body.len, on_loc, &x);
     if (c->found.count && j->hops < 5) {
         group g = {.kind = GROUP_SITEMAP | GROUP_SITEMAPS, .hops = j->hops + 1};
-        found_ready(&c->found);
-        c->store->done(c, NULL, &g, &c->found);
+        found_links_ready(&c->found);
+        c->q.store->done(&c->q, NULL, &g, &c->found);
     }
-    found_clear(&c->found);
+    found_links_clear(&c->found);
     x.nested = false;
     sitemap_read(f->body.p, f->body.len, on_loc, &x);
     return GROUP_SITEMAP;
@@ -286,7 +288,7 @@ static void follow_redirect(crawler *c, job *j, int *outcome)
     /* A seed may move, from "example.org" to "www.example.org": the scope follows. */
     if (readable && j->depth == 0 && c->conf->scope == SCOPE_HOST &&
         u.scheme <= URL_HTTPS && scope_related(&f->u, &u))
-        scope_add(c->scope, &u);
+        scope_add(c->q.scope, &u);
     add_link(c, &f->u, f->location, strlen(f->location), 0);
 }
 
@@ -296,18 +298,20 @@ void on_page_answer(fetch *f)
     crawler *c = f->ctx;
     host *h = j->h;
     free_connection(c, j);
+    if (!f->extracted)
+        page_header_rules(c->conf, f);
     if (c->cancelling) {
-        job_drop(c, j);
+        job_drop(&c->q, j);
         return;
     }
     if (cookie_redirect(c, j)) {
         j->hops++;
-        crawler_front(c, j);
+        schedule_front(&c->q, j);
     } else if (!retry_later(c, j)) {
         int kind = GROUP_PAGE, outcome = f->outcome;
         if (outcome == OUT_PRIVATE && !h->dead)
             h->dead = OUT_PRIVATE;
-        found_clear(&c->found);
+        found_links_clear(&c->found);
         c->asked = h;
         bool good = (outcome == OUT_OK || (outcome == OUT_BROKEN && f->body.len)) &&
                     f->status / 100 == 2;
@@ -316,12 +320,12 @@ void on_page_answer(fetch *f)
             follow_redirect(c, j, &outcome);
         } else if (good && (j->kind & GROUP_SITEMAPS)) {
             kind = read_sitemap(c, j);
-        } else if (digest_wanted(f) || f->digested) {
+        } else if (page_extract_wanted(f) || f->extracted) {
             read_page(c, j);
         }
         finish_page(c, j, kind, outcome);
     }
-    crawler_update(c, h);
+    schedule_update(&c->q, h);
     if (!h->in_flight)
-        c->store->idle(c, h);
+        c->q.store->idle(&c->q, h);
 }

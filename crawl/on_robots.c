@@ -7,22 +7,22 @@ static void add_sitemap(crawler *c, const url *base, const char *text, size_t le
     char out[URL_ROOM];
     url u;
     if (url_resolve(base, text, len, out, sizeof out, &u) == URL_OK &&
-        scope_check(c->scope, &u, base) == SCOPE_IN)
-        found_add(&c->found, &u);
+        scope_check(c->q.scope, &u, base) == SCOPE_IN)
+        found_links_add(&c->found, &u);
 }
 
 /* Queues the sitemaps of a host: those its robots.txt names, or the usual one. */
 static void queue_sitemaps(crawler *c, host *h, const url *base)
 {
     group g = {.kind = GROUP_SITEMAP | GROUP_SITEMAPS};
-    found_clear(&c->found);
+    found_links_clear(&c->found);
     const char *s;
     for (size_t i = 0; h->robots && (s = robots_sitemap(h->robots, i)); i++)
         add_sitemap(c, base, s, strlen(s));
     if (!c->found.count)
         add_sitemap(c, base, "/sitemap.xml", 12);
-    found_ready(&c->found);
-    c->store->done(c, NULL, &g, &c->found);
+    found_links_ready(&c->found);
+    c->q.store->done(&c->q, NULL, &g, &c->found);
 }
 
 /* Asks where robots.txt has moved to; false if it is lost. */
@@ -48,7 +48,7 @@ static void set_rules(crawler *c, host *h, const fetch *f, bool failed, bool bus
     h->robots = NULL;
     h->robots_state = ROBOTS_KNOWN;
     h->robots_tries = 0;
-    h->robots_until = c->now + 24 * 3600 * 1000ull;
+    h->robots_until = c->q.now + 24 * 3600 * 1000ull;
     if (failed) {
         h->dead = (uint8_t)f->outcome; /* no rules, no requests */
         free(h->dead_why);
@@ -65,7 +65,7 @@ static void set_rules(crawler *c, host *h, const fetch *f, bool failed, bool bus
     if (theirs > c->conf->max_delay)
         theirs = c->conf->max_delay;
     h->delay = theirs > c->conf->delay ? theirs : c->conf->delay;
-    crawler_wait(c, h, h->delay);
+    schedule_wait(&c->q, h, h->delay);
     if (c->conf->sitemaps && !failed && !busy)
         queue_sitemaps(c, h, &f->u);
 }
@@ -81,17 +81,17 @@ void on_robots_answer(fetch *f)
     bool failed = f->outcome != OUT_OK;
     bool moved = !failed && f->status / 100 == 3 && f->location;
     if (c->cancelling || (moved && follow_robots(c, h, j))) {
-        job_drop(c, j);
+        job_drop(&c->q, j);
         return;
     }
     if ((busy || (failed && f->outcome != OUT_PRIVATE && f->outcome != OUT_TLS)) &&
         h->robots_tries < c->conf->retries) {
         h->robots_tries++;
-        crawler_wait(c, h, fetch_wait(f, retry_wait(c, h->robots_tries)));
+        schedule_wait(&c->q, h, fetch_wait(f, retry_wait(c, h->robots_tries)));
         c->stats.retries++;
     } else {
         set_rules(c, h, f, failed, busy);
     }
-    job_drop(c, j);
-    crawler_update(c, h);
+    job_drop(&c->q, j);
+    schedule_update(&c->q, h);
 }

@@ -20,7 +20,7 @@ static bool is_transient(const fetch *f)
 
 double retry_wait(crawler *c, unsigned attempts)
 {
-    double s = c->conf->retry_wait * crawler_jitter(c);
+    double s = c->conf->retry_wait * schedule_jitter(&c->q);
     for (unsigned i = 1; i < attempts && s < c->conf->max_wait; i++)
         s *= 2;
     return s < c->conf->max_wait ? s : c->conf->max_wait;
@@ -34,17 +34,17 @@ bool retry_later(crawler *c, job *j)
     if (!is_transient(f) || j->attempts > c->conf->retries || j->h->dead ||
         j->h->front_count >= RETRIES_WAITING) {
         if (whole)
-            crawler_wait(c, j->h, fetch_wait(f, 0));
+            schedule_wait(&c->q, j->h, fetch_wait(f, 0));
         return false;
     }
     double wait = fetch_wait(f, retry_wait(c, j->attempts));
     if (whole)
-        crawler_wait(c, j->h, wait);
-    j->not_before = c->now + (uint64_t)(wait * 1000);
+        schedule_wait(&c->q, j->h, wait);
+    j->not_before = c->q.now + (uint64_t)(wait * 1000);
     c->stats.retries++;
     fetch_free(f); /* it may wait long, and needs no memory meanwhile */
     f->head = f->body = f->sent = f->location_room = (buf){0};
-    crawler_front(c, j);
+    schedule_front(&c->q, j);
     return true;
 }
 
@@ -59,19 +59,19 @@ void free_connection(crawler *c, job *j)
     h->in_flight--;
     if (h->lanes)
         h->lanes[f->lane]--;
-    c->in_flight--;
+    c->q.in_flight--;
     c->stats.bytes += f->size;
     if (j->ip) {
         j->ip->in_flight--;
         j->ip->put_off -= j->ip->put_off / 8;
     }
     if (f->address[0] && (!h->ip || strcmp(h->ip->text, f->address)))
-        h->ip = hosts_ip(&c->hosts, f->address);
-    c->now = loop_now();
-    f->took = c->now - j->began;
+        h->ip = hosts_ip(&c->q.hosts, f->address);
+    c->q.now = loop_now();
+    f->took = c->q.now - j->began;
     rate_limit_end(&c->rate, j->reserved, f->wire);
     tally_answer(&c->tally, h, f->took, f->wire, f->outcome != OUT_OK);
-    crawler_wait(c, h, h->delay);
+    schedule_wait(&c->q, h, h->delay);
     if (f->outcome == OUT_OK)
         h->fails = 0;
     else if (f->outcome == OUT_CONNECT || f->outcome == OUT_DNS ||

@@ -1,5 +1,6 @@
 /* summary.c - progress, statistics and --list. */
 #include "crawler.h"
+#include "archive/json_field.h"
 #include "json.h"
 #include "queue/same_text.h"
 #include "seen.h"
@@ -30,8 +31,8 @@ void summary_progress(crawler *c, bool last)
     shown = true;
     fprintf(stderr, "\r\033[K%s pages, %" PRIu64 "/s, %s, %s waiting, %zu hosts",
             kit_show_count(c->stats.pages, count), c->stats.pages - pages,
-            kit_show_bytes((double)c->stats.bytes, bytes), kit_show_count(c->queued, queue),
-            c->hosts.count);
+            kit_show_bytes((double)c->stats.bytes, bytes), kit_show_count(c->q.queued, queue),
+            c->q.hosts.count);
     pages = c->stats.pages;
 }
 
@@ -52,14 +53,14 @@ static void print_json(crawler *c, bool interrupted)
     double t = seconds_of(c);
     getrusage(RUSAGE_SELF, &r);
     kit_json_open(&j, NULL, '{');
-    kit_json_bool(&j, "finished", !interrupted && c->queued == 0);
+    kit_json_bool(&j, "finished", !interrupted && c->q.queued == 0);
     kit_json_count(&j, "pages", s->pages);
     kit_json_count(&j, "fetched", s->fetched);
-    kit_json_count(&j, "earlier", s->earlier);
-    kit_json_count(&j, "queued", c->queued);
+    kit_json_count(&j, "earlier", c->q.earlier);
+    kit_json_count(&j, "queued", c->q.queued);
     kit_json_count(&j, "requests", s->requests);
     kit_json_count(&j, "retries", s->retries);
-    kit_json_count(&j, "hosts", c->hosts.count);
+    kit_json_count(&j, "hosts", c->q.hosts.count);
     kit_json_count(&j, "bytes", s->bytes);
     kit_json_real(&j, "seconds", t);
     kit_json_real(&j, "pages_per_second", (double)s->pages / t);
@@ -69,12 +70,12 @@ static void print_json(crawler *c, bool interrupted)
     kit_json_count(&j, "memory", (uint64_t)r.ru_maxrss * 1024);
     kit_json_count(&j, "nothing_new", s->dull);
     kit_json_count(&j, "links", s->links);
-    kit_json_count(&j, "found", s->found);
+    kit_json_count(&j, "found", c->q.found);
     kit_json_open(&j, "seen", '{');
-    kit_json_count(&j, "addresses", c->seen_count(c));
-    kit_json_count(&j, "memory", c->seen_bytes(c));
-    kit_json_count(&j, "disk", c->disk_bytes(c));
-    kit_json_real(&j, "lost_expected", c->seen_lost(c));
+    kit_json_count(&j, "addresses", c->q.store->seen_count(&c->q));
+    kit_json_count(&j, "memory", c->q.store->seen_bytes(&c->q));
+    kit_json_count(&j, "disk", c->q.store->disk_bytes(&c->q));
+    kit_json_real(&j, "lost_expected", c->q.store->seen_lost(&c->q));
     kit_json_close(&j, '}');
     kit_json_open(&j, "outcome", '{');
     for (int i = 0; i < OUT_KINDS; i++)
@@ -88,7 +89,7 @@ static void print_json(crawler *c, bool interrupted)
             kit_json_count(&j, name, s->status[i]);
         }
     kit_json_close(&j, '}');
-    if (c->again) {
+    if (c->q.again) {
         kit_json_open(&j, "since", '{');
         for (unsigned i = CHANGE_NEW; i < CHANGES; i++)
             kit_json_count(&j, change_name(i), s->change[i]);
@@ -123,15 +124,15 @@ void summary_print(crawler *c, bool interrupted)
         return;
     kit_warn("%s in %.1f s (%.0f/s), %s from %zu host%s; %s waiting",
              show_pages(s->pages, a), t, (double)s->pages / t,
-             kit_show_bytes((double)s->bytes, b), c->hosts.count,
-             c->hosts.count == 1 ? "" : "s", kit_show_count(c->queued, d));
+             kit_show_bytes((double)s->bytes, b), c->q.hosts.count,
+             c->q.hosts.count == 1 ? "" : "s", kit_show_count(c->q.queued, d));
     for (int i = 1; i < OUT_KINDS; i++)
         if (s->outcome[i])
             kit_warn("%s not fetched: %s%s%s%s%s%s", show_pages(s->outcome[i], a),
                      outcome_name(i), s->why[i][0] ? " (" : "", s->why[i],
                      s->why[i][0] ? ")" : "", s->outcome[i] == 1 ? ": " : ", last ",
                      s->whose[i]);
-    if (c->again)
+    if (c->q.again)
         kit_warn("since the crawl before: %llu new, %llu changed, %llu gone, %llu unchanged",
                  (unsigned long long)s->change[CHANGE_NEW],
                  (unsigned long long)s->change[CHANGE_CHANGED],
@@ -140,12 +141,12 @@ void summary_print(crawler *c, bool interrupted)
     if (s->status[4] || s->status[5])
         kit_warn("%s pages answered 4xx, %s answered 5xx",
                  kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));
-    uint64_t n = c->seen_count(c);
+    uint64_t n = c->q.store->seen_count(&c->q);
     kit_warn(
         "%s addresses seen, %s in memory, %s on disk; pages lost to false positives: "
         "%.2g expected",
-        kit_show_count(n, a), kit_show_bytes((double)c->seen_bytes(c), b),
-        kit_show_bytes((double)c->disk_bytes(c), e), c->seen_lost(c));
+        kit_show_count(n, a), kit_show_bytes((double)c->q.store->seen_bytes(&c->q), b),
+        kit_show_bytes((double)c->q.store->disk_bytes(&c->q), e), c->q.store->seen_lost(&c->q));
     if (interrupted && c->conf->dir && !c->conf->redis)
         kit_warn("stopped; resume with: seen crawl --resume %s", c->conf->dir);
 }
@@ -158,13 +159,13 @@ typedef struct lister {
     entry e, parent, same;
     buf line;
     same_text texts;
-    uint64_t *latest; /* where the facts of each page are, those of its latest round */
+    uint64_t *latest; /* where the record of each page is, that of its latest round */
 } lister;
 
 static void list_group(void *ctx, const group *g)
 {
     lister *l = ctx;
-    if (!g->has_done || l->latest[g->done_id] != g->facts_at)
+    if (!g->has_done || l->latest[g->done_id] != g->record_at)
         return;
     if (!frontier_read(l->f, g->done_at, &l->e))
         return; /* its address was in a hole: a resumed crawl lists it again */
@@ -172,15 +173,15 @@ static void list_group(void *ctx, const group *g)
     if (l->e.parent_at && !frontier_read(l->f, l->e.parent_at, &l->parent))
         l->parent.text[0] = 0;
     const char *note =
-        g->outcome ? outcome_name(g->outcome) : change_name(g->facts.change);
-    uint64_t same_at = g->facts.hash ? same_text_add(&l->texts, g->facts.hash, g->done_at) : 0;
+        g->outcome ? outcome_name(g->outcome) : change_name(g->record.change);
+    uint64_t same_at = g->record.hash ? same_text_add(&l->texts, g->record.hash, g->done_at) : 0;
     l->same.text[0] = 0;
     if (same_at && !frontier_read(l->f, same_at, &l->same))
         l->same.text[0] = 0;
     if (!l->json) {
         printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\t%s\n", l->e.text,
                g->status, g->type, l->e.depth, g->size, l->parent.text, note,
-               g->facts.why, l->same.text);
+               g->record.why, l->same.text);
         return;
     }
     l->line.len = 0;
@@ -188,10 +189,10 @@ static void list_group(void *ctx, const group *g)
     json_field(&l->line, "type", g->type);
     json_field(&l->line, "referrer", l->parent.text);
     json_field(&l->line, "outcome", outcome_name(g->outcome));
-    if (g->facts.why[0])
-        json_field(&l->line, "reason", g->facts.why);
-    if (g->facts.change)
-        json_field(&l->line, "change", change_name(g->facts.change));
+    if (g->record.why[0])
+        json_field(&l->line, "reason", g->record.why);
+    if (g->record.change)
+        json_field(&l->line, "change", change_name(g->record.change));
     if (l->same.text[0])
         json_field(&l->line, "same_as", l->same.text);
     buf_byte(&l->line, 0);

@@ -1,7 +1,7 @@
 /* fetch.c - the head of an answer: the fields that a crawler needs. */
 #include "fetch.h"
-#include "page/page.h"
 
+#include <stdio.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -19,7 +19,7 @@ void fetch_clear(fetch *f)
     f->address[0] = f->why[0] = f->type[0] = 0;
     f->location = NULL;
     f->retry_after = -1;
-    f->digested = false;
+    f->extracted = false;
     /* One large page must not hold its memory for the rest of the crawl. */
     if (f->body.room > BODY_KEPT) {
         free(f->body.p);
@@ -116,7 +116,7 @@ static void read_type(const char *p, size_t len, char out[64])
     out[n] = 0;
 }
 
-void fetch_read_head(fetch *f, const char *product)
+void fetch_read_head(fetch *f)
 {
     const char *v;
     size_t n, from = 0;
@@ -132,9 +132,6 @@ void fetch_read_head(fetch *f, const char *product)
     from = 0;
     if ((v = fetch_field(&f->head, "retry-after", &n, &from)))
         f->retry_after = read_retry_after(v, n);
-    from = 0;
-    while ((v = fetch_field(&f->head, "x-robots-tag", &n, &from)))
-        page_robots_tag(v, n, product, &f->nofollow, &f->noindex);
     size_t first_len = 0;
     const char *first = NULL;
     from = 0;

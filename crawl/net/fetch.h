@@ -8,10 +8,10 @@
 #include "buf.h"
 #include "config.h"
 #include "cookie_jar.h"
-#include "queue/frontier.h"
 #include "loop.h"
+#include "outcome.h"
+#include "url.h"
 
-enum { FETCH_WHY = FACT_WHY };
 typedef struct fetch fetch;
 struct fetch {
     /* the request; the text of U must stay until it is done */
@@ -40,7 +40,7 @@ struct fetch {
     uint64_t wire;  /* bytes of the answer as they came: head and packed body */
     uint64_t took;  /* milliseconds */
     char address[48];
-    char why[FETCH_WHY]; /* in words, for an outcome other than OUT_OK */
+    char why[WHY_ROOM]; /* in words, for an outcome other than OUT_OK */
 
     /* read from the head by fetch_read_head */
     char type[64];  /* "text/html" */
@@ -50,8 +50,8 @@ struct fetch {
     bool nofollow, noindex;
 
     /* with -j: the page, as the thread that fetched it read it */
-    struct digest *digest;
-    bool digested;
+    struct page_extract *extract;
+    bool extracted;
 
     void *engine; /* the engine's own */
     fetch *next;
@@ -63,12 +63,11 @@ struct fetch {
 void fetch_clear(fetch *f);
 void fetch_free(fetch *f);
 
-/* Reads the fields a crawler needs from f->head: type, location, retry-after,
- * x-robots-tag. */
-void fetch_read_head(fetch *f, const char *product);
+/* Reads the fields a crawler needs from f->head: type, location, retry-after. */
+void fetch_read_head(fetch *f);
 
 /* The conditions of the request F as header fields, with their line ends, in OUT. */
-enum { FETCH_CONDITIONS = FACT_ETAG + 120 };
+enum { FETCH_CONDITIONS = ETAG_ROOM + 120 };
 void fetch_conditions(const fetch *f, char out[FETCH_CONDITIONS]);
 
 /* A date of HTTP in seconds since 1970; 0 if it is not one. */
@@ -115,7 +114,17 @@ struct engine {
 
 /* JAR: NULL for no cookies. */
 engine *engine_curl(const config *c, int loop, cookie_jar *jar);
-/* -j: one of those in each of several threads. */
-engine *engine_threads(const config *c, int loop, cookie_jar *jar);
+
+/* What a thread does with an answer before it hands it back: READ gets STATE bytes of
+ * its own, zero at first, which FREE ends. */
+typedef struct fetch_reader {
+    size_t state;
+    void (*read)(void *state, const config *c, fetch *f);
+    void (*free)(void *state);
+} fetch_reader;
+
+/* -j: one engine in each of several threads. */
+engine *engine_threads(const config *c, int loop, cookie_jar *jar,
+                       const fetch_reader *reader);
 
 #endif

@@ -113,7 +113,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
     count_useful(t, n);
     if (!t->body_begun) {
         t->body_begun = true;
-        fetch_read_head(f, t->e->conf->product);
+        fetch_read_head(f);
         if (f->two_lengths)
             return 0;
         size_t len, from = 0;
@@ -429,7 +429,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     f->wire = (uint64_t)body + (uint64_t)head;
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
-        fetch_read_head(f, e->conf->product);
+        fetch_read_head(f);
     /* libcurl takes a head that breaks off for an answer. */
     if (status && (!t->head_ended || status < 200)) {
         f->status = 0;

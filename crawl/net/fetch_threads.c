@@ -4,11 +4,11 @@
  * The crawl's own thread keeps the queues, the seen-set and the log, and decides; so
  * what is true of one thread, kill -9 included, is true of many. Requests go to the
  * thread that their lane selects, in batches: those of one turn of the crawl's loop
- * together. Each thread has a loop and engines of its own, reads the pages it fetched
- * (digest.h) and gives back what one turn of its loop brought. A fetch belongs to one
+ * together. Each thread has a loop and an engine of its own, reads the pages it fetched
+ * (fetch_reader) and gives back what one turn of its loop brought. A fetch belongs to one
  * thread at a time; the locks that it passes through order all that was written to it.
  */
-#include "digest.h"
+#include "fetch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ typedef struct fetcher {
     int loop;
     watch wake;
     engine *engine;
-    digester digester;
+    void *reading; /* state of the reader */
     fetch_list done; /* in this turn; of the thread */
     fetch_list next; /* to be sent in this turn; of the crawl's thread */
     pthread_mutex_t lock;
@@ -40,6 +40,7 @@ typedef struct fetcher {
 
 struct threads_engine {
     engine base;
+    const fetch_reader *reader;
     fetcher *fetchers;
     unsigned count;
     unsigned in_flight;
@@ -122,14 +123,7 @@ static void on_wake(watch *w, uint32_t events)
 static void on_fetched(fetch *f)
 {
     fetcher *t = f->fetcher;
-    if (digest_wanted(f)) {
-        if (!f->digest)
-            f->digest = kit_alloc(sizeof *f->digest);
-        digest_page(&t->digester, &t->conf, f, f->digest);
-        f->digested = true;
-        if (!t->conf.warc && !t->conf.bodies)
-            fetch_drop_body(f);
-    }
+    t->all->reader->read(t->reading, &t->conf, f);
     list_add(&t->done, f);
 }
 
@@ -166,7 +160,7 @@ static void threads_start(engine *base, fetch *f)
     f->answer = f->done;
     f->done = on_fetched;
     f->fetcher = t;
-    f->digested = false;
+    f->extracted = false;
     e->in_flight++;
     list_add(&t->next, f);
 }
@@ -240,7 +234,8 @@ static void threads_free(engine *base)
         fetcher *t = &e->fetchers[i];
         pthread_join(t->thread, NULL);
         t->engine->free(t->engine);
-        digester_free(&t->digester);
+        e->reader->free(t->reading);
+        free(t->reading);
         pthread_mutex_destroy(&t->lock);
         close(t->wake.fd);
         close(t->loop);
@@ -251,12 +246,14 @@ static void threads_free(engine *base)
     free(e);
 }
 
-engine *engine_threads(const config *c, int loop, cookie_jar *jar)
+engine *engine_threads(const config *c, int loop, cookie_jar *jar,
+                       const fetch_reader *reader)
 {
     threads_engine *e = kit_alloc(sizeof *e);
     e->base = (engine){threads_start, threads_cancel, threads_timeout, threads_tick,
                        threads_free};
     e->count = c->threads;
+    e->reader = reader;
     e->fetchers = kit_alloc(e->count * sizeof *e->fetchers);
     pthread_mutex_init(&e->lock, NULL);
     hang_bell(&e->back, on_back, loop);
@@ -268,6 +265,7 @@ engine *engine_threads(const config *c, int loop, cookie_jar *jar)
         fetcher *t = &e->fetchers[i];
         t->all = e;
         t->conf = *c;
+        t->reading = kit_alloc(reader->state);
         t->conf.connections = (c->connections + e->count - 1) / e->count;
         t->loop = loop_new();
         hang_bell(&t->wake, on_wake, t->loop);

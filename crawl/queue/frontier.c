@@ -34,15 +34,6 @@ struct frontier {
     } block[BLOCKS]; /* of what is committed, and so never changes */
 };
 
-const char *outcome_name(int outcome)
-{
-    static const char *const names[] = {"ok",        "robots",  "dns",    "connect",
-                                        "tls",       "timeout", "broken", "private",
-                                        "redirects", "host",    "limit",  "trap",
-                                        "session"};
-    return outcome >= 0 && outcome < OUT_KINDS ? names[outcome] : "unknown";
-}
-
 /* ---- open and close ---------------------------------------------------------- */
 
 static frontier *open_file(const char *dir, int flags)
@@ -213,8 +204,8 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
             if (w && w->entry_seen)
                 w->entry_seen(w->ctx, &g, g.first_id + k, entry_at, text, n);
         }
-        g.facts_at = at + (uint64_t)(r.p - p);
-        if (r.bad || !facts_read(&r.p, r.end, &g.facts))
+        g.record_at = at + (uint64_t)(r.p - p);
+        if (r.bad || !page_record_read(&r.p, r.end, &g.record))
             return false;
         f->rounds += g.kind == GROUP_ROUND;
         if (w && w->group_seen)
@@ -296,7 +287,7 @@ void frontier_walk(frontier *f, const walker *w)
 static void note_latest(void *ctx, const group *g)
 {
     if (g->has_done)
-        ((uint64_t *)ctx)[g->done_id] = g->facts_at;
+        ((uint64_t *)ctx)[g->done_id] = g->record_at;
 }
 
 uint64_t *frontier_latest(frontier *f)
@@ -437,7 +428,7 @@ void frontier_end(frontier *f)
         put_group(b, g);
         b->len = full;
     }
-    facts_write(b, &g->facts);
+    page_record_write(b, &g->record);
     f->groups++;
     f->open = NULL;
 }
@@ -501,12 +492,12 @@ static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
     return read_some(f, p, at + n > f->size ? f->size - at : n, at);
 }
 
-void frontier_facts(frontier *f, uint64_t at, page_facts *out)
+void frontier_record(frontier *f, uint64_t at, page_record *out)
 {
     uint8_t raw[sizeof *out + 64];
     const uint8_t *p = raw;
-    if (!facts_read(&p, raw + read_any(f, raw, sizeof raw, at), out))
-        kit_die("%s: no facts at byte %llu", f->path, (unsigned long long)at);
+    if (!page_record_read(&p, raw + read_any(f, raw, sizeof raw, at), out))
+        kit_die("%s: no page record at byte %llu", f->path, (unsigned long long)at);
 }
 
 static bool in_hole(const frontier *f, uint64_t at)

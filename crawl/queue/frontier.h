@@ -11,7 +11,7 @@
  *   batch  FRONTIER_OUTPUTS numbers of ten bytes (sizes of the output files), groups
  *   group  varints: kind, done (id + 1; 0: none), at (where the done entry lies),
  *          status, outcome, type, size, depth, hops, first id, links, origin length;
- *          then the origin, the entries, and the facts of the page (facts.h)
+ *          then the origin, the entries, and the record of the page (page_record.h)
  *   entry  varints: distance back to its group, index in it, length * 2 + whole;
  *          then the address: whole, or without the group's origin
  *
@@ -22,7 +22,7 @@
 #define CRAWL_FRONTIER_H
 
 #include "buf.h"
-#include "facts.h"
+#include "page_record.h"
 #include "url.h"
 
 #include <stdio.h>
@@ -38,25 +38,6 @@ enum group_kind {
 };
 enum { GROUP_SITEMAPS = 16 }; /* flag: the entries are sitemaps, not pages */
 
-/* How a page ended. */
-enum outcome {
-    OUT_OK,        /* an answer came, whatever its status */
-    OUT_ROBOTS,    /* robots.txt forbids it */
-    OUT_DNS,       /* the name does not resolve */
-    OUT_CONNECT,   /* no connection */
-    OUT_TLS,       /* the certificate is not trusted, or the handshake failed */
-    OUT_TIMEOUT,   /* too slow */
-    OUT_BROKEN,    /* not HTTP, or ended too early */
-    OUT_PRIVATE,   /* an address that is not public */
-    OUT_REDIRECTS, /* too many in a row */
-    OUT_HOST,      /* given up with its host */
-    OUT_LIMIT,     /* over --host-pages */
-    OUT_TRAP,      /* its host shows nothing new any more */
-    OUT_SESSION,   /* an address with a session id: fetched without it */
-    OUT_KINDS
-};
-const char *outcome_name(int outcome);
-
 typedef struct group {
     int kind; /* with GROUP_SITEMAPS */
     bool has_done;
@@ -68,8 +49,8 @@ typedef struct group {
     uint64_t first_id;
     size_t links;
     char origin[300]; /* of the page done: "https://example.org" */
-    page_facts facts; /* of the page done */
-    uint64_t facts_at; /* where they are in the log, when it is walked */
+    page_record record; /* of the page done */
+    uint64_t record_at; /* where it is in the log, when it is walked */
 } group;
 
 /* An address to fetch: what the log says about it. */
@@ -116,8 +97,8 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
 /* Reads the entry at AT; false if it was in a hole. Dies if there is none. */
 bool frontier_read(frontier *f, uint64_t at, entry *e);
 
-/* Reads the facts at AT, as a walk gave it; dies if there are none. */
-void frontier_facts(frontier *f, uint64_t at, page_facts *out);
+/* Reads the page record at AT, as a walk gave it; dies if there is none. */
+void frontier_record(frontier *f, uint64_t at, page_record *out);
 
 /* Walks through everything committed: calls ENTRY_SEEN for each entry of a group, then
  * GROUP_SEEN for the group; either may be NULL. */
@@ -129,8 +110,8 @@ typedef struct walker {
 } walker;
 void frontier_walk(frontier *f, const walker *w);
 
-/* Of each page by its id: where its facts are, those of its latest round; 0: it is not
- * done. The caller frees it. */
+/* Where the record of each page is, by the id of the page; 0: it is not done. Of several
+ * rounds the latest counts. The caller frees it. */
 uint64_t *frontier_latest(frontier *f);
 
 /* Puts holes over the damaged parts of DIR/frontier.log and keeps the damaged file

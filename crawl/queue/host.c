@@ -1,6 +1,6 @@
 /* host.c - a hash table of hosts and a binary heap over those that wait. */
 #include "host.h"
-#include "net/digest.h"
+#include "page/page_extract.h"
 #include "seen.h"
 
 static void grow_table(hosts *t)
@@ -121,7 +121,7 @@ static void free_jobs(job *j)
     for (job *next; j; j = next) {
         next = j->next;
         fetch_free(&j->f);
-        digest_free(j->f.digest);
+        page_extract_free(j->f.extract);
         free(j->text);
         free(j->referrer);
         free(j->token);

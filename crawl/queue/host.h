@@ -9,7 +9,8 @@
 #include "net/fetch.h"
 #include "page/fingerprint.h"
 #include "page/robots.h"
-#include "view/tally.h"
+#include "page_record.h"
+#include "tally.h"
 
 typedef struct host host;
 typedef struct job job;
@@ -38,7 +39,7 @@ struct job {
     char *token;         /* in shared mode: as the queue holds it */
     fingerprint print;   /* of the page, once it is read; zero: not known */
     bool dull;           /* it looks like an earlier page */
-    page_facts before;   /* with --again: what the crawl before knows of it */
+    page_record before;   /* with --again: what the crawl before knows of it */
     int before_status;   /* 0: nothing */
     unsigned change;     /* enum change */
     job *next;

@@ -1,7 +1,7 @@
 /* store_log.c - the store of one machine: log, seen-set and queues.
  *
  * Only the log is kept; everything else is rebuilt from it when a crawl is resumed. */
-#include "crawler.h"
+#include "schedule.h"
 #include "visited.h"
 
 typedef struct log_state {
@@ -14,29 +14,29 @@ typedef struct log_state {
     char referrer[URL_ROOM];
     entry e;
     struct before {
-        uint64_t facts_at;
+        uint64_t record_at;
         int status;
     } *before; /* with --again: what is known of each page, by id; else NULL */
     uint64_t before_count;
 } log_state;
 
-static log_state *log_of(const crawler *c)
+static log_state *log_of(const schedule *q)
 {
-    return c->store_state;
+    return q->store_state;
 }
 
-static job *job_from(crawler *c, const entry *e)
+static job *job_from(schedule *q, const entry *e)
 {
-    job *j = job_new(c, e->text, e->len);
+    job *j = job_new(q, e->text, e->len);
     j->id = e->id;
     j->at = e->at;
     j->parent_at = e->parent_at;
     j->depth = e->depth;
     j->hops = e->hops;
     j->kind = e->kind;
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     if (e->id < s->before_count && s->before[e->id].status) {
-        frontier_facts(s->f, s->before[e->id].facts_at, &j->before);
+        frontier_record(s->f, s->before[e->id].record_at, &j->before);
         j->before_status = s->before[e->id].status;
         j->f.etag = j->before.etag;
         j->f.modified = j->before.modified;
@@ -46,23 +46,23 @@ static job *job_from(crawler *c, const entry *e)
 
 /* Targets of redirects and sitemaps go before what already waits: they belong to an
  * earlier level, and there are few of them. */
-static void enqueue(crawler *c, const url *u, uint64_t at, int kind)
+static void enqueue(schedule *q, const url *u, uint64_t at, int kind)
 {
-    log_state *s = log_of(c);
-    host *h = hosts_get(&c->hosts, u);
+    log_state *s = log_of(q);
+    host *h = hosts_get(&q->hosts, u);
     if ((kind & 15) == GROUP_REDIRECT || (kind & GROUP_SITEMAPS)) {
         frontier_read(s->f, at, &s->e);
-        crawler_front(c, job_from(c, &s->e));
+        schedule_front(q, job_from(q, &s->e));
         return;
     }
-    backlog_push(&h->queue, c->spill, at);
-    c->queued++;
+    backlog_push(&h->queue, q->spill, at);
+    q->queued++;
     if (!h->heap_pos)
-        crawler_update(c, h);
+        schedule_update(q, h);
 }
 
 typedef struct rebuild {
-    crawler *crawler;
+    schedule *q;
     seen_bitmap *done, *weighed, *dull; /* pages, by their ids */
     uint64_t count;                     /* of ids */
     struct before *latest;              /* with --again, of all rounds */
@@ -74,7 +74,7 @@ typedef struct rebuild {
 static void add_waiting(rebuild *r)
 {
     bool dup[64];
-    visited_add(log_of(r->crawler)->v, r->keys, r->n, dup);
+    visited_add(log_of(r->q)->v, r->keys, r->n, dup);
     for (size_t i = 0; i < r->n; i++)
         free(r->text[i]);
     r->n = 0;
@@ -98,24 +98,24 @@ static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
 
 /* More addresses came than expected: rebuilds the set from the log, a fifth larger
  * (twice as large below a million), so that it stays below 4 bytes per address. */
-static void grow_visited(crawler *c)
+static void grow_visited(schedule *q)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     uint64_t n = visited_count(s->v);
-    c->store->commit(c, false);
+    q->store->commit(q, false);
     visited_free(s->v);
-    s->v = visited_new(c->conf, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
+    s->v = visited_new(q->conf, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
     rebuild *r = kit_alloc(sizeof *r);
-    r->crawler = c;
+    r->q = q;
     walker w = {NULL, entry_kept, r};
     frontier_walk(s->f, &w);
     add_waiting(r);
     free(r);
 }
 
-static void log_done(crawler *c, job *j, group *g, found *l)
+static void log_done(schedule *q, job *j, group *g, found_links *l)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     if (l->count > s->room) {
         s->room = l->count * 2;
         s->keys = kit_grow(s->keys, s->room, sizeof *s->keys);
@@ -123,7 +123,7 @@ static void log_done(crawler *c, job *j, group *g, found *l)
         s->place = kit_grow(s->place, s->room, sizeof *s->place);
     }
     if (visited_full(s->v))
-        grow_visited(c);
+        grow_visited(q);
     for (size_t i = 0; i < l->count; i++)
         s->keys[i] = (seen_key){l->u[i].text, l->u[i].len};
     visited_add(s->v, s->keys, l->count, s->dup);
@@ -145,19 +145,19 @@ static void log_done(crawler *c, job *j, group *g, found *l)
     frontier_end(s->f);
     for (size_t i = 0; i < l->count; i++)
         if (!s->dup[i] && s->place[i]) {
-            c->stats.found++;
-            enqueue(c, &l->u[i], s->place[i], g->kind);
+            q->found++;
+            enqueue(q, &l->u[i], s->place[i], g->kind);
         }
 }
 
-static job *log_next(crawler *c, host *h)
+static job *log_next(schedule *q, host *h)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     uint64_t at;
-    if (!backlog_pop(&h->queue, c->spill, &at))
+    if (!backlog_pop(&h->queue, q->spill, &at))
         return NULL;
     frontier_read(s->f, at, &s->e);
-    return job_from(c, &s->e);
+    return job_from(q, &s->e);
 }
 
 static uint64_t log_queued(const host *h)
@@ -165,37 +165,37 @@ static uint64_t log_queued(const host *h)
     return h->queue.count;
 }
 
-static void log_commit(crawler *c, bool sync)
+static void log_commit(schedule *q, bool sync)
 {
     uint64_t sizes[FRONTIER_OUTPUTS] = {0};
-    report_flush(&c->report, sizes, sync);
-    frontier_commit(log_of(c)->f, sizes, sync);
+    q->hooks.flush(q->hooks.outputs, sizes, sync);
+    frontier_commit(log_of(q)->f, sizes, sync);
 }
 
-static size_t log_pending(crawler *c)
+static size_t log_pending(schedule *q)
 {
-    return frontier_pending(log_of(c)->f);
+    return frontier_pending(log_of(q)->f);
 }
 
-static void log_refill(crawler *c)
+static void log_refill(schedule *q)
 {
-    (void)c;
+    (void)q;
 }
 
-static bool log_finished(crawler *c)
+static bool log_finished(schedule *q)
 {
-    (void)c;
+    (void)q;
     return true;
 }
 
-static void log_idle(crawler *c, host *h)
+static void log_idle(schedule *q, host *h)
 {
-    (void)c, (void)h;
+    (void)q, (void)h;
 }
 
-static const char *log_referrer(crawler *c, job *j)
+static const char *log_referrer(schedule *q, job *j)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     if (!j->parent_at)
         return "";
     if (!frontier_read(s->f, j->parent_at, &s->e))
@@ -204,9 +204,9 @@ static const char *log_referrer(crawler *c, job *j)
     return s->referrer;
 }
 
-static void log_close(crawler *c)
+static void log_close(schedule *q)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     frontier_close(s->f);
     visited_free(s->v);
     free(s->keys);
@@ -216,30 +216,27 @@ static void log_close(crawler *c)
     free(s);
 }
 
-static uint64_t log_seen(crawler *c)
+static uint64_t log_seen(schedule *q)
 {
-    return visited_count(log_of(c)->v);
+    return visited_count(log_of(q)->v);
 }
-static uint64_t log_memory(crawler *c)
+static uint64_t log_memory(schedule *q)
 {
-    return visited_bytes(log_of(c)->v);
+    return visited_bytes(log_of(q)->v);
 }
-static uint64_t log_disk(crawler *c)
+static uint64_t log_disk(schedule *q)
 {
-    return frontier_bytes(log_of(c)->f) + spill_bytes(c->spill);
+    return frontier_bytes(log_of(q)->f) + spill_bytes(q->spill);
 }
-static const uint64_t *log_outputs(crawler *c)
+static double log_lost(schedule *q)
 {
-    return frontier_outputs(log_of(c)->f);
-}
-static double log_lost(crawler *c)
-{
-    return visited_lost(log_of(c)->v);
+    return visited_lost(log_of(q)->v);
 }
 
 static const store log_store = {log_done,     log_next,   log_queued,   log_commit,
                                 log_pending,  log_refill, log_finished, log_idle,
-                                log_referrer, log_close};
+                                log_referrer, log_close,  log_seen,     log_memory,
+                                log_disk,     log_lost};
 
 /* ---- resuming -------------------------------------------------------------------- */
 
@@ -256,9 +253,9 @@ static void new_bitmaps(rebuild *r)
 /* From here on no page is done, and what is known is what was before. */
 static void begin_round(rebuild *r)
 {
-    log_state *s = log_of(r->crawler);
+    log_state *s = log_of(r->q);
     memcpy(s->before, r->latest, r->count * sizeof *s->before);
-    r->crawler->stats.earlier = 0;
+    r->q->earlier = 0;
     new_bitmaps(r);
 }
 
@@ -269,13 +266,13 @@ static void group_again(void *ctx, const group *g)
         begin_round(r);
     if (g->has_done && r->latest && g->outcome == OUT_OK && g->done_id < r->count)
         r->latest[g->done_id] = (struct before){
-            g->facts_at, g->status == 304 ? 200 : g->status};
+            g->record_at, g->status == 304 ? 200 : g->status};
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
-    r->crawler->stats.earlier++;
-    if (g->facts.hash)
+    r->q->earlier++;
+    if (g->record.hash)
         seen_bitmap_set(r->weighed, g->done_id);
-    if (g->facts.dull)
+    if (g->record.dull)
         seen_bitmap_set(r->dull, g->done_id);
 }
 
@@ -294,7 +291,7 @@ static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     /* The scope is what the seeds and their redirects make it. */
     if ((g->kind == GROUP_SEEDS || (g->kind == GROUP_REDIRECT && g->depth == 0)) &&
         url_normalise(text, len, out, sizeof out, &u) == URL_OK)
-        scope_add(r->crawler->scope, &u);
+        scope_add(r->q->scope, &u);
 }
 
 static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
@@ -305,70 +302,66 @@ static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     char out[URL_ROOM];
     if (url_normalise(text, len, out, sizeof out, &u) != URL_OK)
         return;
-    host *h = hosts_get(&r->crawler->hosts, &u);
+    host *h = hosts_get(&r->q->hosts, &u);
     if (seen_bitmap_get(r->done, id) == 1) {
         bool dull = seen_bitmap_get(r->dull, id) == 1;
         h->pages++;
         h->dull += dull;
         h->fresh += !dull && seen_bitmap_get(r->weighed, id) == 1;
     } else
-        enqueue(r->crawler, &u, at, g->kind);
+        enqueue(r->q, &u, at, g->kind);
 }
 
 /* Makes room to compare pages with what they were, if a round of --again begins or goes
  * on: 32 bytes an address. */
-static void compare_rounds(crawler *c, rebuild *r)
+static void compare_rounds(schedule *q, rebuild *r)
 {
-    log_state *s = log_of(c);
-    c->again = c->conf->run == RUN_AGAIN || frontier_rounds(s->f);
-    if (!c->again)
+    log_state *s = log_of(q);
+    q->again = q->conf->run == RUN_AGAIN || frontier_rounds(s->f);
+    if (!q->again)
         return;
     s->before = kit_alloc((r->count + 1) * sizeof *s->before);
     s->before_count = r->count;
     r->latest = kit_alloc((r->count + 1) * sizeof *r->latest);
 }
 
-static void log_round(crawler *c, rebuild *r)
+static void log_round(schedule *q, rebuild *r)
 {
-    log_state *s = log_of(c);
+    log_state *s = log_of(q);
     group g = {.kind = GROUP_ROUND};
     begin_round(r);
     frontier_begin(s->f, &g);
     frontier_end(s->f);
 }
 
-void store_log_open(crawler *c, const char *dir)
+void store_log_open(schedule *q, const char *dir, const uint64_t **sizes)
 {
     log_state *s = kit_alloc(sizeof *s);
-    c->store_state = s;
-    c->store = &log_store;
-    c->seen_count = log_seen;
-    c->seen_bytes = log_memory;
-    c->disk_bytes = log_disk;
-    c->seen_lost = log_lost;
-    c->outputs = log_outputs;
-    c->repaired = false;
-    if (c->conf->run == RUN_NEW) {
-        s->f = frontier_create(dir, c->conf->seed);
-        s->v = visited_new(c->conf, c->conf->seed, c->conf->expect);
+    q->store_state = s;
+    q->store = &log_store;
+    q->repaired = false;
+    if (q->conf->run == RUN_NEW) {
+        s->f = frontier_create(dir, q->conf->seed);
+        s->v = visited_new(q->conf, q->conf->seed, q->conf->expect);
         return;
     }
-    s->f = frontier_open(dir, false, c->conf->seed);
+    s->f = frontier_open(dir, false, q->conf->seed);
+    *sizes = frontier_outputs(s->f);
     uint64_t n = frontier_count(s->f);
-    c->repaired = frontier_repaired(s->f);
+    q->repaired = frontier_repaired(s->f);
     if (frontier_cut(s->f))
         kit_warn("%llu bytes of an unfinished write were cut off the log",
                  (unsigned long long)frontier_cut(s->f));
-    s->v = visited_new(c->conf, frontier_seed(s->f),
-                       n > c->conf->expect ? n + n / 5 : c->conf->expect);
-    rebuild r = {.crawler = c, .count = n};
+    s->v = visited_new(q->conf, frontier_seed(s->f),
+                       n > q->conf->expect ? n + n / 5 : q->conf->expect);
+    rebuild r = {.q = q, .count = n};
     new_bitmaps(&r);
-    compare_rounds(c, &r);
+    compare_rounds(q, &r);
     walker first = {group_again, entry_again, &r};
     frontier_walk(s->f, &first);
     add_waiting(&r);
-    if (c->conf->run == RUN_AGAIN)
-        log_round(c, &r);
+    if (q->conf->run == RUN_AGAIN)
+        log_round(q, &r);
     walker second = {NULL, queue_again, &r};
     frontier_walk(s->f, &second);
     free(r.latest);

@@ -32,7 +32,7 @@ static void read_hasher(redis_state *s, const char *version, const redisReply *l
 }
 
 /* The first worker decides how the crawl remembers; the others read it. */
-static void agree(crawler *c, redis_state *s, const char *meta)
+static void agree(schedule *q, redis_state *s, const char *meta)
 {
     /* All in one step, and only if there is nothing. */
     static const char script[] =
@@ -44,8 +44,8 @@ static void agree(crawler *c, redis_state *s, const char *meta)
     request r;
     char seed[32], high[32];
     kit_secret secret = kit_new_secret();
-    const char *mode = c->conf->exact ? "set" : "bitmap";
-    if (!c->conf->exact) {
+    const char *mode = q->conf->exact ? "set" : "bitmap";
+    if (!q->conf->exact) {
         redisReply *info =
             shards_command(s, &r, meta, WORDS("COMMAND", "INFO", "BF.INSERT"));
         if (info && info->type == REDIS_REPLY_ARRAY && info->elements == 1 &&
@@ -57,8 +57,8 @@ static void agree(crawler *c, redis_state *s, const char *meta)
     snprintf(high, sizeof high, "%llu", (unsigned long long)secret.high);
     snprintf(
         s->cap, sizeof s->cap, "%llu",
-        (unsigned long long)(c->conf->expect / SHARDS + c->conf->expect / 8 / SHARDS + 64));
-    snprintf(s->err, sizeof s->err, "%.17g", c->conf->error);
+        (unsigned long long)(q->conf->expect / SHARDS + q->conf->expect / 8 / SHARDS + 64));
+    snprintf(s->err, sizeof s->err, "%.17g", q->conf->error);
     redisReply *reply = shards_command(
         s, &r, meta,
         WORDS("EVAL", script, "1", meta, mode, s->cap, s->err, seed, high));
@@ -70,17 +70,17 @@ static void agree(crawler *c, redis_state *s, const char *meta)
     snprintf(s->cap, sizeof s->cap, "%s", reply_text(reply->element[1]));
     snprintf(s->err, sizeof s->err, "%s", reply_text(reply->element[2]));
     read_hasher(s, reply->element[5]->str, reply->element[3], reply->element[4], meta);
-    c->conf->error = strtod(s->err, NULL);
-    c->conf->exact = !strcmp(s->mode, "set");
+    q->conf->error = strtod(s->err, NULL);
+    q->conf->exact = !strcmp(s->mode, "set");
     requests_free(&r, 1);
 }
 
 /* The seeds are in Redis, too, so that workers without any know the scope. */
-static void share_seeds(crawler *c, redis_state *s, const char *key)
+static void share_seeds(schedule *q, redis_state *s, const char *key)
 {
     request r;
-    for (size_t i = 0; i < c->conf->seeds.n; i++) {
-        shards_command(s, &r, key, WORDS("SADD", key, c->conf->seeds.p[i]));
+    for (size_t i = 0; i < q->conf->seeds.n; i++) {
+        shards_command(s, &r, key, WORDS("SADD", key, q->conf->seeds.p[i]));
         reply_check(&r);
         requests_free(&r, 1);
     }
@@ -88,19 +88,19 @@ static void share_seeds(crawler *c, redis_state *s, const char *key)
     reply_check(&r);
     if (!reply->elements)
         kit_die("the crawl %s has not begun: give the first worker a URL", s->u.name);
-    c->conf->seeds.n = 0;
-    c->conf->seeds.p = kit_grow(c->conf->seeds.p, reply->elements, sizeof *c->conf->seeds.p);
+    q->conf->seeds.n = 0;
+    q->conf->seeds.p = kit_grow(q->conf->seeds.p, reply->elements, sizeof *q->conf->seeds.p);
     for (size_t i = 0; i < reply->elements; i++)
-        c->conf->seeds.p[c->conf->seeds.n++] = kit_copy(reply_text(reply->element[i]));
+        q->conf->seeds.p[q->conf->seeds.n++] = kit_copy(reply_text(reply->element[i]));
     requests_free(&r, 1);
 }
 
-void join_crawl(crawler *c)
+void join_crawl(schedule *q)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     char meta[700], key[700];
     snprintf(meta, sizeof meta, "seen:%s:crawl", s->u.name);
-    agree(c, s, meta);
+    agree(q, s, meta);
     snprintf(key, sizeof key, "seen:%s:seeds", s->u.name);
-    share_seeds(c, s, key);
+    share_seeds(q, s, key);
 }

@@ -11,7 +11,7 @@ enum {
 
 /* ---- addresses of a host --------------------------------------------------------- */
 
-job *lease_next(crawler *c, host *h)
+job *lease_next(schedule *q, host *h)
 {
     lease *e = h->lease;
     unsigned depth, hops;
@@ -23,7 +23,7 @@ job *lease_next(crawler *c, host *h)
         kit_die("Redis holds something that is not an address: %s", item);
     char *text = item + at, *space = strchr(text, ' ');
     size_t len = space ? (size_t)(space - text) : strlen(text);
-    job *j = job_new(c, text, len);
+    job *j = job_new(q, text, len);
     j->depth = depth;
     j->hops = hops;
     j->kind = kind;
@@ -52,17 +52,17 @@ static void mark_leaving(redis_state *s, lease *e)
     e->leaving = true;
 }
 
-void lease_idle(crawler *c, host *h)
+void lease_idle(schedule *q, host *h)
 {
     lease *e = h->lease;
     if (e && !h->in_flight && !h->front && e->next == e->count && !e->open)
-        mark_leaving(state(c), e);
+        mark_leaving(state(q), e);
 }
 
-void leases_leave(crawler *c)
+void leases_leave(schedule *q)
 {
-    for (lease *e = state(c)->leases; e; e = e->list)
-        mark_leaving(state(c), e);
+    for (lease *e = state(q)->leases; e; e = e->list)
+        mark_leaving(state(q), e);
 }
 
 static void drop_lease(redis_state *s, lease *e)
@@ -78,32 +78,32 @@ static void drop_lease(redis_state *s, lease *e)
     free(e);
 }
 
-static void give_back(crawler *c, lease *e)
+static void give_back(schedule *q, lease *e)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     host *h = e->h;
     char wait[32];
-    uint64_t ms = h->ready_at > c->now ? h->ready_at - c->now : 0;
+    uint64_t ms = h->ready_at > q->now ? h->ready_at - q->now : 0;
     snprintf(wait, sizeof wait, "%llu", (unsigned long long)ms);
     outbox *b = &s->release[shard_of(h->origin, h->origin_len)];
     if (!e->lost) {
         box_add(s, b, h->origin, h->origin_len);
         box_add(s, b, wait, strlen(wait));
     }
-    c->queued -= e->count - e->next;
+    q->queued -= e->count - e->next;
     drop_lease(s, e);
 }
 
-void leases_give_back(crawler *c)
+void leases_give_back(schedule *q)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     const char *mine[] = {s->worker};
     for (lease *e = s->leases, *next; e; e = next) {
         next = e->list;
         if (e->leaving) {
             s->waiting--;
             s->look[shard_of(e->h->origin, e->h->origin_len)] = true;
-            give_back(c, e);
+            give_back(q, e);
         }
     }
     boxes_send(s, s->release, SCRIPT_RELEASE, mine, 1, 2);
@@ -111,17 +111,17 @@ void leases_give_back(crawler *c)
 
 /* ---- claiming -------------------------------------------------------------------- */
 
-void leases_open(crawler *c)
+void leases_open(schedule *q)
 {
-    redis_state *s = state(c);
-    snprintf(s->lease_ms, sizeof s->lease_ms, "%.0f", c->conf->lease * 1000);
-    s->first_shard = (unsigned)(c->random % SHARDS);
+    redis_state *s = state(q);
+    snprintf(s->lease_ms, sizeof s->lease_ms, "%.0f", q->conf->lease * 1000);
+    s->first_shard = (unsigned)(q->random % SHARDS);
     s->claim_wait = CLAIM_MS;
 }
 
-static void accept_claim(crawler *c, const redisReply *row)
+static void accept_claim(schedule *q, const redisReply *row)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     char text[URL_ROOM], out[URL_ROOM];
     url u;
     const char *origin = reply_text(row->elements > 1 ? row->element[0] : NULL);
@@ -129,7 +129,7 @@ static void accept_claim(crawler *c, const redisReply *row)
     if (n >= (int)sizeof text ||
         url_normalise(text, (size_t)n, out, sizeof out, &u) != URL_OK)
         kit_die("Redis holds something that is not a host: %s", origin);
-    host *h = hosts_get(&c->hosts, &u);
+    host *h = hosts_get(&q->hosts, &u);
     if (h->lease)
         return; /* ours already: a claim that ran twice; it comes back in time */
     lease *e = kit_alloc(sizeof *e);
@@ -141,24 +141,24 @@ static void accept_claim(crawler *c, const redisReply *row)
     e->list = s->leases;
     s->leases = e;
     h->lease = e;
-    c->queued += e->count;
+    q->queued += e->count;
     /* What waits was in scope for the worker that found it. */
-    scope_add(c->scope, &u);
-    crawler_update(c, h);
+    scope_add(q->scope, &u);
+    schedule_update(q, h);
 }
 
 /* Claims hosts in the marked shards; false if there were none. */
-static bool claim_hosts(crawler *c)
+static bool claim_hosts(schedule *q)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     request r[SHARDS];
     char hosts_most[16], batch[16];
     size_t n = 0, got = 0;
     unsigned room =
-        c->conf->connections > c->in_flight ? c->conf->connections - c->in_flight : 0;
+        q->conf->connections > q->in_flight ? q->conf->connections - q->in_flight : 0;
     unsigned each = (room + SHARDS - 1) / SHARDS;
     snprintf(hosts_most, sizeof hosts_most, "%u", each ? each : 1);
-    snprintf(batch, sizeof batch, "%u", (unsigned)HOST_BATCH * c->conf->per_host);
+    snprintf(batch, sizeof batch, "%u", (unsigned)HOST_BATCH * q->conf->per_host);
     for (unsigned i = 0; i < SHARDS; i++) {
         unsigned k = (s->first_shard + i) % SHARDS;
         if (!s->look[k])
@@ -173,12 +173,12 @@ static bool claim_hosts(crawler *c)
     uint64_t asked = loop_now();
     scripts_run(s, r, n, SCRIPT_CLAIM);
     /* If we slept meanwhile, these leases may already have run out. */
-    bool late = (double)(loop_now() - asked) >= c->conf->lease * 1000;
+    bool late = (double)(loop_now() - asked) >= q->conf->lease * 1000;
     for (size_t i = 0; i < n && !late; i++) {
         reply_array(r[i].reply);
         got += r[i].reply->elements;
         for (size_t k = 0; k < r[i].reply->elements; k++)
-            accept_claim(c, r[i].reply->element[k]);
+            accept_claim(q, r[i].reply->element[k]);
     }
     requests_free(r, n);
     return got > 0;
@@ -188,13 +188,13 @@ static bool claim_hosts(crawler *c)
  * slept) is not used any more and not renewed: if we claimed the host again meanwhile,
  * its addresses are in Redis under our name and nobody fetches them; they come back only
  * when that lease runs out. */
-static void renew_leases(crawler *c)
+static void renew_leases(schedule *q)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     for (lease *e = s->leases; e; e = e->list) {
         request r;
         if (e->lost) {
-            lease_idle(c, e->h);
+            lease_idle(q, e->h);
             continue;
         }
         script_start(s, &r, shard_of(e->h->origin, e->h->origin_len), SCRIPT_RENEW, 3);
@@ -204,36 +204,36 @@ static void renew_leases(crawler *c)
         scripts_run(s, &r, 1, SCRIPT_RENEW);
         if (reply_number(r.reply, 0, 1) == 0) {
             e->lost = true;
-            c->queued -= e->count - e->next;
+            q->queued -= e->count - e->next;
             for (; e->next < e->count; e->next++)
                 free(e->items[e->next]);
-            lease_idle(c, e->h);
+            lease_idle(q, e->h);
         }
         requests_free(&r, 1);
     }
 }
 
-void leases_refill(crawler *c)
+void leases_refill(schedule *q)
 {
-    redis_state *s = state(c);
-    if (c->now - s->renewed_at >= (uint64_t)(c->conf->lease * 1000 / 4)) {
-        s->renewed_at = c->now;
-        renew_leases(c);
+    redis_state *s = state(q);
+    if (q->now - s->renewed_at >= (uint64_t)(q->conf->lease * 1000 / 4)) {
+        s->renewed_at = q->now;
+        renew_leases(q);
     }
-    if (c->in_flight + c->hosts.waiting >= c->conf->connections)
+    if (q->in_flight + q->hosts.waiting >= q->conf->connections)
         return;
     /* Ask all shards from time to time, less often while they have nothing; at once
      * where hosts were given back. */
-    bool all = c->now - s->claimed_at >= s->claim_wait, any = all;
+    bool all = q->now - s->claimed_at >= s->claim_wait, any = all;
     for (unsigned k = 0; k < SHARDS; k++)
         any |= s->look[k] |= all;
     if (all) {
-        s->claimed_at = c->now;
+        s->claimed_at = q->now;
         s->first_shard++;
     }
     if (!any)
         return;
-    if (claim_hosts(c))
+    if (claim_hosts(q))
         s->claim_wait = CLAIM_MS;
     else if (all && s->claim_wait < 8 * CLAIM_MS)
         s->claim_wait *= 2;

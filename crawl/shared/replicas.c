@@ -24,23 +24,23 @@ static void find_owners(redis_state *s)
     requests_free(&r, 1);
 }
 
-bool replicas_wait(crawler *c, const bool touched[SHARDS])
+bool replicas_wait(schedule *q, const bool touched[SHARDS])
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     request r[SHARDS];
     unsigned of[SHARDS];
     size_t n = 0;
     char count[16];
     bool good = true;
-    if (!c->conf->wait_replicas)
+    if (!q->conf->wait_replicas)
         return true;
-    if (c->now - s->owners_at >= 5000 || !s->owners_at) {
-        s->owners_at = c->now;
+    if (q->now - s->owners_at >= 5000 || !s->owners_at) {
+        s->owners_at = q->now;
         find_owners(s);
     }
-    snprintf(count, sizeof count, "%u", c->conf->wait_replicas);
+    snprintf(count, sizeof count, "%u", q->conf->wait_replicas);
     for (unsigned k = 0; k < SHARDS; k++) {
-        bool known = !touched[k] || s->alone_until[k] > c->now;
+        bool known = !touched[k] || s->alone_until[k] > q->now;
         for (size_t i = 0; i < n && !known; i++)
             known = s->owner[of[i]] == s->owner[k];
         if (known)
@@ -53,7 +53,7 @@ bool replicas_wait(crawler *c, const bool touched[SHARDS])
         shards_run(s, r, n);
     for (size_t i = 0; i < n; i++) {
         reply_check(&r[i]);
-        if (r[i].reply->integer >= c->conf->wait_replicas)
+        if (r[i].reply->integer >= q->conf->wait_replicas)
             continue;
         good = false;
         s->owners_at = 0;

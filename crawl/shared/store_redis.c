@@ -12,9 +12,9 @@
 
 enum { PUSHED = 1 << 18 }; /* fingerprints that are remembered */
 
-static void redis_done(crawler *c, job *j, group *g, found *l)
+static void redis_done(schedule *q, job *j, group *g, found_links *l)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     buf item = {0};
     for (size_t i = 0; i < l->count; i++) {
         const url *u = &l->u[i];
@@ -46,43 +46,43 @@ static void redis_done(crawler *c, job *j, group *g, found *l)
         outbox *b = &s->done[shard_of(j->h->origin, j->h->origin_len)];
         box_add(s, b, j->h->origin, j->h->origin_len);
         box_add(s, b, j->token, strlen(j->token));
-        uint32_t number = report_number(&c->report);
+        uint32_t number = q->hooks.number(q->hooks.outputs);
         buf_add(&b->pages, &number, sizeof number);
         e->open--;
     }
 }
 
-static void redis_commit(crawler *c, bool sync)
+static void redis_commit(schedule *q, bool sync)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     uint64_t sizes[FRONTIER_OUTPUTS] = {0};
     bool touched[SHARDS];
     const char *push[] = {s->mode, s->cap, s->err};
     const char *done[] = {s->worker, s->lease_ms};
-    report_flush(&c->report, sizes, sync);
+    q->hooks.flush(q->hooks.outputs, sizes, sync);
     for (unsigned k = 0; k < SHARDS; k++)
         touched[k] = s->push[k].count || s->done[k].count;
     /* Links first: a page is not done before what it brought is safe. */
-    if (c->conf->wait_replicas)
+    if (q->conf->wait_replicas)
         boxes_copy(s, s->push, s->again);
     boxes_send(s, s->push, SCRIPT_PUSH, push, 3, 3);
-    if (!replicas_wait(c, touched))
+    if (!replicas_wait(q, touched))
         boxes_send(s, s->again, SCRIPT_PUSH, push, 3, 3);
     for (unsigned k = 0; k < SHARDS; k++) {
         s->waiting -= s->again[k].count;
         s->again[k].count = 0;
     }
     boxes_send(s, s->done, SCRIPT_DONE, done, 2, 2);
-    report_confirm(&c->report, (uint32_t *)s->refused.p,
+    q->hooks.confirm(q->hooks.outputs, (uint32_t *)s->refused.p,
                   s->refused.len / sizeof(uint32_t));
     s->refused.len = 0;
-    leases_give_back(c);
+    leases_give_back(q);
 }
 
-static size_t redis_pending(crawler *c)
+static size_t redis_pending(schedule *q)
 {
     /* Roughly in bytes, the unit of the log. */
-    return state(c)->waiting * 40;
+    return state(q)->waiting * 40;
 }
 
 static void read_status(redis_state *s)
@@ -101,9 +101,9 @@ static void read_status(redis_state *s)
 /* The crawl is finished if nothing is ready or leased, twice, and nothing was found or
  * done in between. One reading of all shards is not atomic, but a page that moved between
  * shards meanwhile changes a count. */
-static bool redis_finished(crawler *c)
+static bool redis_finished(schedule *q)
 {
-    redis_state *s = state(c);
+    redis_state *s = state(q);
     if (s->waiting)
         return false;
     read_status(s);
@@ -115,17 +115,17 @@ static bool redis_finished(crawler *c)
            s->status[3] == counts[1];
 }
 
-static const char *redis_referrer(crawler *c, job *j)
+static const char *redis_referrer(schedule *q, job *j)
 {
-    (void)c;
+    (void)q;
     return j->referrer ? j->referrer : "";
 }
 
-static void redis_close(crawler *c)
+static void redis_close(schedule *q)
 {
-    redis_state *s = state(c);
-    leases_leave(c);
-    redis_commit(c, false);
+    redis_state *s = state(q);
+    leases_leave(q);
+    redis_commit(q, false);
     nodes_close(s->ns);
     free(s->pushed);
     free(s->refused.p);
@@ -139,50 +139,47 @@ static void redis_close(crawler *c)
     free(s);
 }
 
-static uint64_t redis_seen(crawler *c)
+static uint64_t redis_seen(schedule *q)
 {
-    read_status(state(c));
-    return state(c)->status[2];
+    read_status(state(q));
+    return state(q)->status[2];
 }
-static uint64_t redis_bytes(crawler *c)
+static uint64_t redis_bytes(schedule *q)
 {
-    return state(c)->status[4];
+    return state(q)->status[4];
 }
-static uint64_t redis_disk(crawler *c)
+static uint64_t redis_disk(schedule *q)
 {
-    (void)c;
+    (void)q;
     return 0;
 }
-static double redis_lost(crawler *c)
+static double redis_lost(schedule *q)
 {
     /* An upper bound: the error is that of a full set. */
-    double n = (double)state(c)->status[2];
-    return c->conf->exact ? n * n / 3.7e19 : n * c->conf->error;
+    double n = (double)state(q)->status[2];
+    return q->conf->exact ? n * n / 3.7e19 : n * q->conf->error;
 }
 
 static const store redis_store = {
     redis_done,    lease_next,     lease_queued, redis_commit,   redis_pending,
-    leases_refill, redis_finished, lease_idle,   redis_referrer, redis_close};
+    leases_refill, redis_finished, lease_idle,   redis_referrer, redis_close,
+    redis_seen,    redis_bytes,    redis_disk,   redis_lost};
 
-void store_redis_open(crawler *c)
+void store_redis_open(schedule *q)
 {
     redis_state *s = kit_alloc(sizeof *s);
-    const char *bad = redis_url_parse(c->conf->redis, &s->u);
+    const char *bad = redis_url_parse(q->conf->redis, &s->u);
     if (bad)
-        kit_die("--redis %s: %s", c->conf->redis, bad);
+        kit_die("--redis %s: %s", q->conf->redis, bad);
     if (!(s->ns = nodes_open(&s->u)))
-        kit_die("--redis %s: %s", c->conf->redis, nodes_reason());
-    c->store_state = s;
-    c->store = &redis_store;
-    c->seen_count = redis_seen;
-    c->seen_bytes = redis_bytes;
-    c->disk_bytes = redis_disk;
-    c->seen_lost = redis_lost;
-    c->level = UINT32_MAX; /* workers do not walk levels in step */
+        kit_die("--redis %s: %s", q->conf->redis, nodes_reason());
+    q->store_state = s;
+    q->store = &redis_store;
+    q->level = UINT32_MAX; /* workers do not walk levels in step */
     snprintf(s->worker, sizeof s->worker, "%llx.%d",
              (unsigned long long)seen_random_seed(), (int)getpid());
     s->pushed = kit_alloc(PUSHED * sizeof *s->pushed);
-    leases_open(c);
+    leases_open(q);
     shards_open(s);
-    join_crawl(c);
+    join_crawl(q);
 }

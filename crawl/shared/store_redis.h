@@ -8,7 +8,7 @@
 #ifndef CRAWL_STORE_REDIS_H
 #define CRAWL_STORE_REDIS_H
 
-#include "crawler.h"
+#include "queue/schedule.h"
 #include "nodes.h"
 #include "scripts.h"
 #include "seen.h"
@@ -29,7 +29,7 @@ typedef struct lease {
 typedef struct outbox {
     buf words; /* each: length as varint, bytes */
     size_t count;
-    buf pages; /* of done pages: the number of each in the report, as uint32_t */
+    buf pages; /* of done pages: the number of each in the outputs, as uint32_t */
 } outbox;
 
 typedef struct redis_state {
@@ -43,7 +43,7 @@ typedef struct redis_state {
     outbox push[SHARDS], again[SHARDS], done[SHARDS], release[SHARDS];
     size_t waiting; /* words in all of them, and leases to give back */
     uint64_t batch; /* of done pages */
-    buf refused;    /* pages that were no longer ours: their numbers in the report */
+    buf refused;    /* pages that were no longer ours: their numbers in the outputs */
     lease *leases;
     uint64_t claimed_at, claim_wait, renewed_at;
     bool look[SHARDS]; /* hosts were given back here: there may be more to do */
@@ -54,9 +54,9 @@ typedef struct redis_state {
     uint64_t owner[SHARDS], alone_until[SHARDS], owners_at; /* for --wait */
 } redis_state;
 
-static inline redis_state *state(const crawler *c)
+static inline redis_state *state(const schedule *q)
 {
-    return c->store_state;
+    return q->store_state;
 }
 
 /* ---- shards: all of these end the program if Redis does not answer -----------------
@@ -93,13 +93,13 @@ void boxes_copy(redis_state *s, const outbox *from, outbox *to);
 /* ---- leases ------------------------------------------------------------------------
  */
 
-void leases_open(crawler *c);
-void leases_refill(crawler *c);
-void leases_give_back(crawler *c); /* those that are leaving */
-void leases_leave(crawler *c);     /* marks all of them so */
-job *lease_next(crawler *c, host *h);
+void leases_open(schedule *q);
+void leases_refill(schedule *q);
+void leases_give_back(schedule *q); /* those that are leaving */
+void leases_leave(schedule *q);     /* marks all of them so */
+job *lease_next(schedule *q, host *h);
 uint64_t lease_queued(const host *h);
-void lease_idle(crawler *c, host *h);
+void lease_idle(schedule *q, host *h);
 
 /* ---- replicas ----------------------------------------------------------------------
  */
@@ -108,13 +108,16 @@ void lease_idle(crawler *c, host *h);
  * lose what a server confirmed. A server without replicas is not waited for again for a
  * while. False if one had fewer than wanted: it may be a new master that never received
  * what we sent. */
-bool replicas_wait(crawler *c, const bool touched[SHARDS]);
+bool replicas_wait(schedule *q, const bool touched[SHARDS]);
 
 /* ---- join --------------------------------------------------------------------------
  */
 
 /* Reads from Redis how the crawl remembers and what its seeds are; the first worker
  * decides. */
-void join_crawl(crawler *c);
+void join_crawl(schedule *q);
+
+/* Makes Redis the store of Q (store_redis.c); dies if it does not answer. */
+void store_redis_open(schedule *q);
 
 #endif

@@ -24,14 +24,14 @@ enum {
 
 typedef struct counts {
     frontier *f;
-    uint64_t *latest; /* where the facts of each page are, those of its latest round */
+    uint64_t *latest; /* where the record of each page is, that of its latest round */
     uint64_t from, to,
         now; /* seconds since 1970: of the first and last page, of the latest */
     double done[BINS], found[BINS];
     size_t bins; /* a second each, or more */
     uint64_t pages, addresses, bytes, dull, timed;
     uint64_t status[STATUSES], outcome[OUT_KINDS], depth[DEPTHS + 1], change[CHANGES];
-    char why[OUT_KINDS][FACT_WHY], whose[OUT_KINDS][URL_ROOM];
+    char why[OUT_KINDS][WHY_ROOM], whose[OUT_KINDS][URL_ROOM];
     struct type {
         char name[64];
         uint64_t pages;
@@ -48,7 +48,7 @@ typedef struct counts {
 
 static bool counts_page(const counts *n, const group *g)
 {
-    return g->has_done && n->latest[g->done_id] == g->facts_at;
+    return g->has_done && n->latest[g->done_id] == g->record_at;
 }
 
 /* ---- walks ----------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static bool counts_page(const counts *n, const group *g)
 static void find_span(void *ctx, const group *g)
 {
     counts *n = ctx;
-    uint64_t t = g->facts.fetched;
+    uint64_t t = g->record.fetched;
     if (!counts_page(n, g) || !t)
         return;
     if (!n->from || t < n->from)
@@ -89,17 +89,17 @@ static void count_host(counts *n, const group *g)
     url u;
     if (url_normalise(n->e.text, n->e.len, out, sizeof out, &u) != URL_OK)
         return;
-    n->timed += g->facts.took > 0;
+    n->timed += g->record.took > 0;
     host *h = hosts_get(&n->hosts, &u);
-    tally_answer(&n->tally, h, g->facts.took ? g->facts.took - 1 : 0, g->size,
+    tally_answer(&n->tally, h, g->record.took ? g->record.took - 1 : 0, g->size,
                  g->outcome != OUT_OK);
 }
 
 static void count_group(void *ctx, const group *g)
 {
     counts *n = ctx;
-    if (g->facts.fetched)
-        n->now = g->facts.fetched;
+    if (g->record.fetched)
+        n->now = g->record.fetched;
     n->addresses += g->links;
     n->found[bin_of(n)] += (double)g->links;
     if (!counts_page(n, g) || !frontier_read(n->f, g->done_at, &n->e))
@@ -107,18 +107,18 @@ static void count_group(void *ctx, const group *g)
     n->pages++;
     n->done[bin_of(n)]++;
     n->bytes += g->size;
-    n->dull += g->facts.dull;
-    if (g->facts.hash)
-        same_text_add(&n->texts, g->facts.hash, g->done_at);
+    n->dull += g->record.dull;
+    if (g->record.hash)
+        same_text_add(&n->texts, g->record.hash, g->done_at);
     n->depth[n->e.depth < DEPTHS ? n->e.depth : DEPTHS]++;
     n->outcome[g->outcome < OUT_KINDS ? g->outcome : OUT_BROKEN]++;
-    n->change[g->facts.change]++;
+    n->change[g->record.change]++;
     count_host(n, g);
     if (g->outcome == OUT_OK) {
         n->status[g->status < STATUSES ? g->status : 0]++;
         count_type(n, g->type);
     } else if (g->outcome < OUT_KINDS) {
-        snprintf(n->why[g->outcome], FACT_WHY, "%s", g->facts.why);
+        snprintf(n->why[g->outcome], WHY_ROOM, "%s", g->record.why);
         snprintf(n->whose[g->outcome], URL_ROOM, "%s", n->e.text);
     }
 }

@@ -40,7 +40,7 @@ void status_metrics(buf *b, const snapshot *s)
     markup_add(b, "seen_crawl_info{version=\"%s\"} 1\n", seen_version());
     put(b, "pages_total", "counter", (double)s->s.pages,
         "Pages done in this run, whatever the outcome.");
-    put(b, "pages_earlier", "gauge", (double)s->s.earlier,
+    put(b, "pages_earlier", "gauge", (double)s->earlier,
         "Pages done before this run.");
     describe(b, "outcomes_total", "counter", "Pages by outcome.");
     for (int i = 0; i < OUT_KINDS; i++)
@@ -58,7 +58,7 @@ void status_metrics(buf *b, const snapshot *s)
     put(b, "received_bytes_total", "counter", (double)s->t.wire,
         "Bytes as they came over the wire.");
     put(b, "links_total", "counter", (double)s->s.links, "Links read.");
-    put(b, "found_total", "counter", (double)s->s.found, "New addresses found.");
+    put(b, "found_total", "counter", (double)s->found, "New addresses found.");
     put(b, "nothing_new_total", "counter", (double)s->s.dull,
         "Pages that looked like an earlier one.");
     put(b, "queue", "gauge", (double)s->queued, "Addresses that wait.");

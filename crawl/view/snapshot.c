@@ -2,11 +2,12 @@
 #include "snapshot.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
-static host_line line_of(const crawler *c, const host *h)
+static host_line line_of(const schedule *q, const host *h)
 {
     host_line l = {.tally = h->tally,
-                   .waiting = c->store->queued(h) + h->front_count + (h->held != NULL),
+                   .waiting = q->store->queued(h) + h->front_count + (h->held != NULL),
                    .in_flight = h->in_flight};
     snprintf(l.origin, sizeof l.origin, "%s", h->origin);
     if (h->dead)
@@ -16,31 +17,33 @@ static host_line line_of(const crawler *c, const host *h)
     return l;
 }
 
-void snapshot_take(crawler *c, snapshot *out)
+void snapshot_take(schedule *q, const stats *s, const tally *t, snapshot *out)
 {
     struct rusage r;
     getrusage(RUSAGE_SELF, &r);
-    out->s = c->stats;
+    out->s = *s;
     out->taken = (uint64_t)time(NULL);
-    out->seconds = (double)(loop_now() - c->stats.started) / 1000;
+    out->seconds = (double)(loop_now() - s->started) / 1000;
     out->cpu = (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
                (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
-    out->queued = c->queued;
-    out->hosts = c->hosts.count;
-    out->in_flight = c->in_flight;
+    out->queued = q->queued;
+    out->found = q->found;
+    out->earlier = q->earlier;
+    out->hosts = q->hosts.count;
+    out->in_flight = q->in_flight;
     out->has_seen =
-        !c->conf->redis; /* elsewhere, it would mean to wait for the server */
+        !q->conf->redis; /* elsewhere, it would mean to wait for the server */
     if (out->has_seen) {
-        out->seen = c->seen_count(c);
-        out->seen_bytes = c->seen_bytes(c);
-        out->disk = c->disk_bytes(c);
-        out->lost = c->seen_lost(c);
+        out->seen = q->store->seen_count(q);
+        out->seen_bytes = q->store->seen_bytes(q);
+        out->disk = q->store->disk_bytes(q);
+        out->lost = q->store->seen_lost(q);
     }
-    out->t = c->tally;
+    out->t = *t;
     tally_sort(&out->t);
     for (int k = 0; k < TALLY_LISTS; k++)
         for (size_t i = 0; i < out->t.listed[k]; i++)
-            out->list[k][i] = line_of(c, out->t.list[k][i]);
+            out->list[k][i] = line_of(q, out->t.list[k][i]);
 }
 
 double snapshot_rate(const snapshot *s, unsigned seconds)

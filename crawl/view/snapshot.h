@@ -3,14 +3,15 @@
 #ifndef CRAWL_SNAPSHOT_H
 #define CRAWL_SNAPSHOT_H
 
-#include "crawler.h"
+#include "queue/schedule.h"
+#include "stats.h"
 
 typedef struct host_line {
     char origin[200]; /* cut if it is longer */
     host_tally tally;
     uint64_t waiting;
     unsigned in_flight;
-    char state[FETCH_WHY]; /* why it is not asked any more; empty: it is */
+    char state[WHY_ROOM]; /* why it is not asked any more; empty: it is */
 } host_line;
 
 typedef struct snapshot {
@@ -18,7 +19,7 @@ typedef struct snapshot {
     uint64_t taken; /* seconds since 1970 */
     double seconds; /* since the crawl was started */
     double cpu;     /* seconds, of the process */
-    uint64_t queued, hosts, seen, seen_bytes, disk;
+    uint64_t queued, found, earlier, hosts, seen, seen_bytes, disk;
     double lost;
     bool has_seen; /* the four above are known: they are not in a shared crawl */
     unsigned in_flight;
@@ -26,7 +27,7 @@ typedef struct snapshot {
     host_line list[TALLY_LISTS][TALLY_HOSTS]; /* the largest first */
 } snapshot;
 
-void snapshot_take(crawler *c, snapshot *out);
+void snapshot_take(schedule *q, const stats *s, const tally *t, snapshot *out);
 
 /* Appends the page of --status, and what Prometheus reads. */
 void status_page(buf *b, const snapshot *s);
@@ -40,7 +41,8 @@ double snapshot_rate(const snapshot *s, unsigned seconds);
  */
 typedef struct status_server status_server;
 status_server *status_server_start(const config *c);
-void status_server_update(status_server *s, crawler *c);
+void status_server_update(status_server *s, schedule *q, const stats *counts,
+                          const tally *t);
 void status_server_stop(status_server *s);
 
 #endif

@@ -9,8 +9,8 @@ static void put_numbers(buf *b, const snapshot *s)
     char a[32];
     buf_text(b, "<table>\n");
     markup_row(b, "pages done", s->s.pages);
-    if (s->s.earlier)
-        markup_row(b, "done before this run", s->s.earlier);
+    if (s->earlier)
+        markup_row(b, "done before this run", s->earlier);
     markup_row(b, "waiting", s->queued);
     markup_row(b, "in flight", s->in_flight);
     markup_row(b, "hosts", s->hosts);

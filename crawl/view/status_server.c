@@ -212,11 +212,12 @@ status_server *status_server_start(const config *c)
     return s;
 }
 
-void status_server_update(status_server *s, crawler *c)
+void status_server_update(status_server *s, schedule *q, const stats *counts,
+                          const tally *t)
 {
     if (!s)
         return;
-    snapshot_take(c, &s->next);
+    snapshot_take(q, counts, t, &s->next);
     if (pthread_mutex_trylock(&s->lock))
         return;
     s->latest = s->next;
@@ -240,7 +241,8 @@ status_server *status_server_start(const config *c)
         c->status);
 }
 
-void status_server_update(status_server *s, crawler *c)
+void status_server_update(status_server *s, schedule *q, const stats *counts,
+                          const tally *t)
 {
     (void)s, (void)c;
 }

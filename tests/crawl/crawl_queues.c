@@ -6,7 +6,7 @@
 #include "page/fingerprint.h"
 #include "queue/scope.h"
 #include "queue/session_ids.h"
-#include "queue/worth.h"
+#include "queue/trap_detector.h"
 #include "seen.h"
 #include "tap.h"
 
@@ -193,13 +193,13 @@ static void check_fingerprints(void)
     ok(d.hash != e.hash && simhash_near(d.simhash, e.simhash),
        "numbers count for the hash, not for the simhash of a short page");
     ok(fingerprint_of("", 0).hash && fingerprint_of("", 0).simhash, "an empty page has one, too");
-    worth *w = worth_new();
-    ok(!worth_dull(w, 1, a.simhash) && !worth_dull(w, 2, a.simhash) &&
-           worth_dull(w, 1, a.simhash ^ 0x8000000000000101u) && !worth_dull(w, 1, c.simhash),
+    trap_detector *t = trap_detector_new();
+    ok(!trap_detector_dull(t, 1, a.simhash) && !trap_detector_dull(t, 2, a.simhash) &&
+           trap_detector_dull(t, 1, a.simhash ^ 0x8000000000000101u) && !trap_detector_dull(t, 1, c.simhash),
        "a page is dull if its own host showed one within three bits");
-    ok(!worth_spent(10, 5, 30) && worth_spent(10, 5, 31) && !worth_spent(0, 0, 99),
+    ok(!trap_detector_spent(10, 5, 30) && trap_detector_spent(10, 5, 31) && !trap_detector_spent(0, 0, 99),
        "a budget of 10 and 5 new pages: 30 dull ones are allowed");
-    worth_free(w);
+    trap_detector_free(t);
 }
 
 /* ---- queues ---------------------------------------------------------------------- */

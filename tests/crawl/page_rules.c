@@ -246,7 +246,7 @@ static void check_waits(void)
         buf_text(&f.head, "HTTP/1.1 503 Busy\r\n");
         buf_text(&f.head, cases[i].said);
         buf_text(&f.head, "\r\n\r\n");
-        fetch_read_head(&f, "seen-crawl");
+        fetch_read_head(&f);
         ok(fetch_wait(&f, cases[i].ours) == cases[i].wait,
            "%g seconds of ours and '%s'", cases[i].ours, cases[i].said);
         fetch_free(&f);

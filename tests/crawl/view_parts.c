@@ -3,7 +3,7 @@
 #include "queue/host.h"
 #include "tap.h"
 #include "view/markup.h"
-#include "view/tally.h"
+#include "queue/tally.h"
 
 static bool escapes(const char *s, const char *wanted)
 {

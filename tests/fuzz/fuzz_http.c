@@ -41,7 +41,7 @@ static int answer(fetch *f, const uint8_t *data, size_t size, size_t piece)
     fetch_clear(f);
     f->limit = 3000;
     buf_add(&f->head, data, head);
-    fetch_read_head(f, "seen-crawl");
+    fetch_read_head(f);
     if (strlen(f->type) >= sizeof f->type || f->retry_after > 1e9)
         abort();
     return feed(f, data + head, size - head, piece);

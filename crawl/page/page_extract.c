@@ -1,12 +1,12 @@
-/* digest.c - reads a page: encoding, base, robots rules, links. */
-#include "digest.h"
-#include "page/charset.h"
+/* page_extract.c - reads a page: encoding, base, robots rules, links. */
+#include "page_extract.h"
+#include "charset.h"
 
 enum {
     LINKS_MOST = 64 << 20
 }; /* bytes of one page's links, so that a batch stays small */
 
-bool digest_wanted(const fetch *f)
+bool page_extract_wanted(const fetch *f)
 {
     /* Of a page that broke off, the links that came are better than none. */
     bool whole = f->outcome == OUT_OK || (f->outcome == OUT_BROKEN && f->body.len);
@@ -14,16 +14,16 @@ bool digest_wanted(const fetch *f)
            !f->dropped;
 }
 
-static void add_link(digest *d, const url *base, const char *text, size_t len,
+static void add_link(page_extract *d, const url *base, const char *text, size_t len,
                      unsigned kind)
 {
-    if (d->links.text.len > LINKS_MOST || !found_resolve(&d->links, base, text, len))
+    if (d->links.text.len > LINKS_MOST || !found_links_resolve(&d->links, base, text, len))
         d->unreadable++;
     else
         buf_byte(&d->kinds, (uint8_t)kind);
 }
 
-static void read_links(digester *r, const config *c, fetch *f, digest *d)
+static void read_links(page_extractor *r, const config *c, fetch *f, page_extract *d)
 {
     page *pg = &r->page;
     char base_text[URL_ROOM];
@@ -58,31 +58,60 @@ static void read_links(digester *r, const config *c, fetch *f, digest *d)
     }
 }
 
-void digest_page(digester *r, const config *c, fetch *f, digest *out)
+void page_header_rules(const config *c, fetch *f)
 {
-    found_clear(&out->links);
+    size_t n, from = 0;
+    const char *v;
+    while ((v = fetch_field(&f->head, "x-robots-tag", &n, &from)))
+        page_robots_tag(v, n, c->product, &f->nofollow, &f->noindex);
+}
+
+void page_extract_read(page_extractor *r, const config *c, fetch *f, page_extract *out)
+{
+    found_links_clear(&out->links);
     out->kinds.len = 0;
     out->unreadable = out->nofollow = 0;
     out->print = (fingerprint){0, 0};
+    page_header_rules(c, f);
     if (f->body.len)
         out->print = fingerprint_of(f->body.p, f->body.len);
     if (f->want_links)
         read_links(r, c, f, out);
-    found_ready(&out->links);
+    found_links_ready(&out->links);
 }
 
-void digest_free(digest *d)
+void page_extract_free(page_extract *d)
 {
     if (!d)
         return;
-    found_free(&d->links);
+    found_links_free(&d->links);
     free(d->kinds.p);
     free(d);
 }
 
-void digester_free(digester *r)
+void page_extractor_free(page_extractor *r)
 {
     page_free(&r->page);
     free(r->utf8.p);
     free(r->link.p);
 }
+
+static void read_in_thread(void *state, const config *c, fetch *f)
+{
+    if (!page_extract_wanted(f))
+        return;
+    if (!f->extract)
+        f->extract = kit_alloc(sizeof *f->extract);
+    page_extract_read(state, c, f, f->extract);
+    f->extracted = true;
+    if (!c->warc && !c->bodies)
+        fetch_drop_body(f);
+}
+
+static void free_in_thread(void *state)
+{
+    page_extractor_free(state);
+}
+
+const fetch_reader page_extract_reader = {sizeof(page_extractor), read_in_thread,
+                                          free_in_thread};

@@ -1,4 +1,4 @@
-/* kept_options.c - DIR/options: how a crawl began, for those who resume it.
+/* saved_options.c - DIR/options: how a crawl began, for those who resume it.
  *
  * Lines of name, tab, value; the name "url" is a seed, "seed" the random number behind
  * the log's checksums. An option given with --resume
@@ -22,7 +22,7 @@ static void keep_line(const char *name, const char *value)
     buf_byte(&kept, '\n');
 }
 
-void kept_options_add(const config *c, const crawl_option *o, const char *v)
+void saved_options_add(const config *c, const crawl_option *o, const char *v)
 {
     if (o->how == RUN || o->how == SEEDS)
         return;
@@ -70,7 +70,7 @@ static void read_line(config *c, const char *path, char *line)
     keep_line(line, tab + 1);
 }
 
-void kept_options_read(config *c)
+void saved_options_read(config *c)
 {
     char path[4096], *line = NULL;
     size_t room = 0;

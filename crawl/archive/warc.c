@@ -1,24 +1,25 @@
 /* warc.c - WARC 1.1 records, one gzip member each, as archives keep the web.
  *
- * The request as it was sent and the answer as it came. The engines unpack bodies, so
- * fields that describe the transfer (Content-Encoding, Transfer-Encoding,
+ * The request as it was sent and the answer as it came. Bodies are unpacked, so fields
+ * that describe the transfer (Content-Encoding, Transfer-Encoding,
  * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added. The
  * digests are those of the block and of the payload as they stand in the record. */
-#include "report.h"
+#include "warc.h"
 #include "seen.h"
-#include "sha1.h"
 
+#include <stdio.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <time.h>
 #include <zlib.h>
 
-typedef struct archive {
+struct archive {
     const config *conf;
     z_stream z;
     buf head, block;
-} archive;
+};
 
-void *warc_new(const config *c)
+archive *warc_new(const config *c)
 {
     archive *a = kit_alloc(sizeof *a);
     a->conf = c;
@@ -27,9 +28,8 @@ void *warc_new(const config *c)
     return a;
 }
 
-void warc_free(void *warc)
+void warc_free(archive *a)
 {
-    archive *a = warc;
     if (!a)
         return;
     deflateEnd(&a->z);
@@ -38,7 +38,7 @@ void warc_free(void *warc)
     free(a);
 }
 
-static void deflate_all(archive *a, growing *g, const void *p, size_t n, int flush)
+static void deflate_all(archive *a, output_file *g, const void *p, size_t n, int flush)
 {
     uint8_t out[32 << 10];
     a->z.next_in = (Bytef *)(uintptr_t)p;
@@ -47,7 +47,7 @@ static void deflate_all(archive *a, growing *g, const void *p, size_t n, int flu
         a->z.next_out = out;
         a->z.avail_out = sizeof out;
         deflate(&a->z, flush);
-        growing_add(g, out, sizeof out - a->z.avail_out);
+        output_file_add(g, out, sizeof out - a->z.avail_out);
     } while (a->z.avail_out == 0);
 }
 
@@ -60,7 +60,7 @@ static void add_field(archive *a, const char *name, const char *value)
 }
 
 /* One record of a->head (without the length and the block's digest) and a->block. */
-static void put_record(archive *a, growing *g)
+static void put_record(archive *a, output_file *g)
 {
     char n[64], digest[SHA1_TEXT];
     sha1_text(a->block.p, a->block.len, digest);
@@ -102,9 +102,8 @@ static void begin_record(archive *a, const char *type, const char *id,
     buf_text(&a->head, line);
 }
 
-void warc_begin(void *warc, growing *g, const char *path)
+void warc_begin(archive *a, output_file *g, const char *path)
 {
-    archive *a = warc;
     char id[64], text[512];
     make_id(id);
     const char *slash = strrchr(path, '/');
@@ -156,7 +155,7 @@ static void copy_head(archive *a, const fetch *f)
     buf_text(&a->block, "\r\n");
 }
 
-/* The request as it was sent, but for passwords and cookies, which are nobody's else. */
+/* The request as it was sent, without passwords and cookies. */
 static void copy_request(archive *a, const fetch *f)
 {
     for (size_t i = 0, n; i < f->sent.len; i += n) {
@@ -172,30 +171,30 @@ static void copy_request(archive *a, const fetch *f)
 }
 
 /* A page that the server says has not changed: what was archived before still holds. */
-static void begin_revisit(archive *a, const char *id, const job *j)
+static void begin_revisit(archive *a, const char *id, const fetch *f,
+                          uint64_t before)
 {
     char date[32];
-    time_t t = (time_t)j->before.fetched;
+    time_t t = (time_t)before;
     struct tm tm;
     begin_record(a, "revisit", id, "application/http;msgtype=response");
     add_field(a, "WARC-Profile",
               "http://netpreserve.org/warc/1.1/revisit/server-not-modified");
-    add_field(a, "WARC-Refers-To-Target-URI", j->f.u.text);
+    add_field(a, "WARC-Refers-To-Target-URI", f->u.text);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
     if (t)
         add_field(a, "WARC-Refers-To-Date", date);
 }
 
-uint64_t warc_add(void *warc, growing *g, const job *j, char digest[SHA1_TEXT])
+uint64_t warc_add(archive *a, output_file *g, const fetch *f, uint64_t before,
+                  char digest[SHA1_TEXT])
 {
-    archive *a = warc;
-    const fetch *f = &j->f;
     uint64_t start = g->size, length;
     char answer[64], request[64];
     make_id(answer);
     make_id(request);
     if (f->status == 304)
-        begin_revisit(a, answer, j);
+        begin_revisit(a, answer, f, before);
     else
         begin_record(a, "response", answer, "application/http;msgtype=response");
     add_field(a, "WARC-Target-URI", f->u.text);
@@ -220,4 +219,18 @@ uint64_t warc_add(void *warc, growing *g, const job *j, char digest[SHA1_TEXT])
     copy_request(a, f);
     put_record(a, g);
     return length;
+}
+
+const char *warc_path(const config *c, uint64_t n)
+{
+    static char path[4096];
+    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
+    if (!dot)
+        dot = c->warc + strlen(c->warc);
+    if (n)
+        snprintf(path, sizeof path, "%.*s-%05llu%s", (int)(dot - c->warc), c->warc,
+                 (unsigned long long)n, dot);
+    else
+        snprintf(path, sizeof path, "%s", c->warc);
+    return path;
 }

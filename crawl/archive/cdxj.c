@@ -1,12 +1,15 @@
 /* cdxj.c - the archive's index: a line a record with its key, its time, and JSON that says
  * where it is; and the order of the lines. */
+#include "cdxj.h"
+#include "json_field.h"
 #include "output.h"
-#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The key of the CDX formats: "org,example)/path?query". */
@@ -135,4 +138,12 @@ void cdxj_sort(const char *path)
         munmap(text, n);
     }
     close(fd);
+}
+
+char *cdxj_path(const config *c)
+{
+    char *path = kit_alloc(strlen(c->warc) + 8);
+    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
+    sprintf(path, "%.*s.cdxj", dot ? (int)(dot - c->warc) : (int)strlen(c->warc), c->warc);
+    return path;
 }

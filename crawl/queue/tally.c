@@ -1,6 +1,6 @@
 /* tally.c - counts answers, and keeps the lists of notable hosts. */
 #include "tally.h"
-#include "queue/host.h"
+#include "host.h"
 
 unsigned tally_limit(int bucket)
 {

@@ -1,7 +1,16 @@
-/* facts.c - the facts of a page as bytes, and back. */
-#include "facts.h"
+/* page_record.c - the record of a page as bytes, and back. */
+#include "page_record.h"
 
-enum { FETCHED = 1, HASH = 2, MODIFIED = 4, ETAG = 8, WHY = 16, DULL = 32, CHANGE = 64, TOOK = 128 };
+enum {
+    FETCHED = 1,
+    HASH = 2,
+    MODIFIED = 4,
+    ETAG = 8,
+    WHY = 16,
+    DULL = 32,
+    CHANGE = 64,
+    TOOK = 128
+};
 
 const char *change_name(unsigned change)
 {
@@ -23,7 +32,7 @@ static void put_text(buf *b, const char *s)
     buf_text(b, s);
 }
 
-void facts_write(buf *b, const page_facts *f)
+void page_record_write(buf *b, const page_record *f)
 {
     unsigned bits = (f->fetched ? FETCHED : 0) | (f->hash ? HASH : 0) |
                     (f->modified ? MODIFIED : 0) | (f->etag[0] ? ETAG : 0) |
@@ -68,7 +77,7 @@ static bool get_text(const uint8_t **p, const uint8_t *end, char *out, size_t ro
     return true;
 }
 
-bool facts_read(const uint8_t **p, const uint8_t *end, page_facts *f)
+bool page_record_read(const uint8_t **p, const uint8_t *end, page_record *f)
 {
     uint64_t bits, change = 0;
     memset(f, 0, sizeof *f);
