@@ -1,5 +1,6 @@
 /* crawl_main.c - seen crawl: sets up the parts, runs them, takes them down. */
 #include "crawler.h"
+#include "durable.h"
 #include "seen.h"
 #include "shared/store_redis.h"
 #include "view/crawl_report.h"
@@ -55,7 +56,9 @@ static const char *make_dir(const config *c, bool *temporary)
 {
     *temporary = false;
     if (c->dir) {
-        if (c->run == RUN_NEW && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
+        bool new = c->run == RUN_NEW && mkdir(c->dir, 0777) == 0;
+        if ((c->run == RUN_NEW && !new && errno != EEXIST) ||
+            (new && kit_sync_folder(c->dir) < 0))
             kit_die("%s: %s", c->dir, strerror(errno));
         char options[4096];
         snprintf(options, sizeof options, "%s/options", c->dir);

@@ -2,6 +2,7 @@
 #include "outputs.h"
 #include "archive/cdxj.h"
 #include "archive/json_field.h"
+#include "durable.h"
 #include "page/page.h"
 #include "seen.h"
 
@@ -16,7 +17,7 @@ static void set_aside(const char *path)
 {
     char other[4096 + 16];
     snprintf(other, sizeof other, "%s.cut", path);
-    if (rename(path, other) == 0)
+    if (kit_rename(path, other) == 0)
         kit_warn("%s is not part of the crawl; it is %s now", path, other);
 }
 
@@ -66,6 +67,9 @@ void outputs_open(outputs *r, const config *c, const uint64_t *sizes)
         r->begin.at[i] = r->file[i].b.len;
     }
     if (c->bodies && mkdir(c->bodies, 0777) < 0 && errno != EEXIST)
+        kit_die("%s: %s", c->bodies, strerror(errno));
+    r->bodies = -1;
+    if (c->bodies && (r->bodies = open(c->bodies, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         kit_die("%s: %s", c->bodies, strerror(errno));
 }
 
@@ -217,6 +221,9 @@ void outputs_flush(outputs *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync)
             kit_die("%s: %s", r->file[i].name, strerror(errno));
         sizes[i] = r->file[i].size;
     }
+    /* Bodies are many small files: their file system is asked to write all of them. */
+    if (sync && r->bodies >= 0 && syncfs(r->bodies) < 0)
+        kit_die("%s: %s", r->conf->bodies, strerror(errno));
     sizes[WARC_NUMBER] = r->warc_number;
 }
 
@@ -298,6 +305,8 @@ void outputs_close(outputs *r)
     free(r->ends.p);
     free(r->lines.p);
     free(r->warc_name);
+    if (r->bodies >= 0)
+        close(r->bodies);
     for (int i = 0; i < OUTPUT_FILES; i++) {
         if (r->file[i].fd > 1)
             close(r->file[i].fd);

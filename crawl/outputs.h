@@ -26,6 +26,7 @@ typedef struct outputs {
     archive *warc;
     uint64_t warc_number; /* of the archive's file, from 0 on */
     char *warc_name, *cdx_name;
+    int bodies; /* their folder; -1: not wanted */
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
     buf lines;      /* of the index, for pages that are held: held_line and its text */

@@ -6,11 +6,10 @@
  * their bytes, so a file named later becomes part of the crawl, and one that is part of
  * it cannot be replaced by another. */
 #include "crawl_options.h"
+#include "durable.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static buf kept;
 
@@ -89,9 +88,8 @@ void saved_options_read(config *c)
 
 void config_save(const config *c)
 {
-    char path[4096], temp[4096 + 8];
+    char path[4096];
     snprintf(path, sizeof path, "%s/options", c->dir);
-    snprintf(temp, sizeof temp, "%s.new", path);
     const words *seeds = c->run != RUN_NEW ? &c->saved : &c->seeds;
     buf all = {0};
     char seed[32];
@@ -104,10 +102,7 @@ void config_save(const config *c)
         buf_byte(&all, '\n');
     }
     /* A --header may be a secret. */
-    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!f || fwrite(all.p, 1, all.len, f) != all.len || fflush(f) ||
-        fsync(fileno(f)) < 0 || fclose(f) || rename(temp, path) < 0)
+    if (kit_replace_file(path, all.p, all.len, 0600) < 0)
         kit_die("%s: %s", path, strerror(errno));
     free(all.p);
 }

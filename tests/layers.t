@@ -20,4 +20,14 @@ out=$(grep -nE '^#include "(base|hash|sketch|kind|foreign|filter)/' cli/*.[ch] c
 same "programs see only seen.h" "" "$out"
 same "only lib/base/cpu.c asks the processor what it can" "lib/base/cpu.c" "$(find lib kit \
     cli corpus guard remote crawl plugins bindings -name '*.[ch]' -exec grep -lE '__builtin_cpu_|getauxval|cpuid' {} +)"
+# The crawler's rooms: each may include its own files, small headers of crawl/ and kit/, and
+# the rooms named after it. Whatever has no slash stands beside the file or in kit/.
+out=$(grep -n '^#include "' crawl/*/*.[ch] | awk '
+    BEGIN { may["page"] = " net "; may["queue"] = " net page "; may["archive"] = " net queue "
+            may["shared"] = may["view"] = " queue " }
+    { file = $0; sub(/:.*/, "", file); split(file, at, "/"); room = at[2]
+      to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to); n = split(to, in_, "/")
+      if (n > 1 ? !index(may[room], " " in_[1] " ") : to ~ /^(crawler|outputs|crawl_options)[.]h$/)
+          print file " includes " to }')
+same "the crawler's rooms include each other in one direction only" "" "$out"
 finish

@@ -1,5 +1,6 @@
 /* cut_tail.c - copies what is cut off, unless it is small. */
 #include "cut_tail.h"
+#include "durable.h"
 #include "log_batch.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static void copy_tail(int fd, const char *path, uint64_t from, uint64_t end)
             kit_die("%s: %s", n < 0 ? path : copy, strerror(errno));
         at += (uint64_t)n;
     }
-    if (fsync(to) < 0)
+    if (fsync(to) < 0 || kit_sync_folder(copy) < 0)
         kit_die("%s: %s", copy, strerror(errno));
     close(to);
     free(p);

@@ -1,5 +1,6 @@
 /* frontier.c - writes, reads and walks the log of frontier.h. */
 #include "frontier.h"
+#include "durable.h"
 #include "log_batch.h"
 #include "cut_tail.h"
 
@@ -72,6 +73,8 @@ static void write_head(frontier *f, uint64_t seed)
     log_head_write(head, &(log_head){LOG_VERSION, seed, (uint64_t)time(NULL)});
     write_all(f, head, LOG_HEAD, 0);
     f->size = LOG_HEAD;
+    if (kit_sync_folder(f->path) < 0)
+        kit_die("%s: %s", f->path, strerror(errno));
 }
 
 frontier *frontier_create(const char *dir, uint64_t seed)

@@ -4,8 +4,10 @@
  * in the log stay valid. A page that was done in a hole is known from the batch that
  * found it, so a resumed crawl fetches it again and finds its links again. The damaged
  * file is kept under another name before the repaired one takes its place. */
-#include "log_batch.h"
+#include "durable.h"
 #include "frontier.h"
+#include "log_batch.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +16,9 @@
 #include <unistd.h>
 
 typedef struct repair {
-    const char *dir;
-    char path[4096], fixed[4096 + 8], copy[4096 + 32];
-    int from, to;
+    char path[4096], copy[4096 + 32];
+    int from;
+    kit_output *to;
     uint64_t seed, end; /* end: of the log */
     uint64_t batches, holes, lost;
 } repair;
@@ -52,6 +54,12 @@ static void find_head(repair *r, uint64_t seed, uint8_t raw[LOG_HEAD])
     r->seed = head.seed;
 }
 
+static void write_fixed(repair *r, const void *p, size_t n)
+{
+    if (kit_output_write(r->to, p, n) < 0)
+        kit_output_fail(r->to);
+}
+
 static void write_hole(repair *r, uint64_t from, uint64_t to)
 {
     r->holes++;
@@ -63,8 +71,7 @@ static void write_hole(repair *r, uint64_t from, uint64_t to)
             n = BATCH_MOST / 2;
         uint8_t *p = kit_alloc(n);
         batch_frame(p, r->seed, from, (uint32_t)(n - BATCH_FRAME), BATCH_HOLE);
-        if (!write_at(r->to, p, n, from))
-            fail(r->fixed);
+        write_fixed(r, p, n);
         free(p);
         from += n;
     }
@@ -83,8 +90,7 @@ static void copy_batches(repair *r)
             char *p = kit_alloc(n);
             if (read_at(r->from, p, n, at) != (ssize_t)n)
                 fail(r->path);
-            if (!write_at(r->to, p, n, at))
-                fail(r->fixed);
+            write_fixed(r, p, n);
             free(p);
             at += n;
             r->batches++;
@@ -110,22 +116,22 @@ static void keep_copy(repair *r)
 {
     for (int i = 1;; i++) {
         snprintf(r->copy, sizeof r->copy, "%s.damaged.%d", r->path, i);
-        if (link(r->path, r->copy) == 0)
+        int rc = link(r->path, r->copy);
+        if (rc == 0 && kit_sync_folder(r->copy) == 0)
             return;
-        if (errno != EEXIST)
+        if (rc == 0 || errno != EEXIST)
             fail(r->copy);
     }
 }
 
 static void replace_log(repair *r)
 {
-    int folder = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fsync(r->to) < 0)
-        fail(r->fixed);
+    if (kit_output_finish(r->to, 0) < 0)
+        kit_output_fail(r->to);
     keep_copy(r);
-    if (rename(r->fixed, r->path) < 0 || folder < 0 || fsync(folder) < 0)
-        fail(r->path);
-    close(folder);
+    if (kit_output_commit(r->to) < 0)
+        kit_output_fail(r->to);
+    kit_output_close(r->to);
 }
 
 void frontier_repair(const char *dir, uint64_t seed)
@@ -133,9 +139,7 @@ void frontier_repair(const char *dir, uint64_t seed)
     repair *r = kit_alloc(sizeof *r);
     uint8_t head[LOG_HEAD];
     struct stat st;
-    r->dir = dir;
     snprintf(r->path, sizeof r->path, "%s/frontier.log", dir);
-    snprintf(r->fixed, sizeof r->fixed, "%s.new", r->path);
     r->from = open(r->path, O_RDWR | O_CLOEXEC);
     if (r->from < 0 || fstat(r->from, &st) < 0)
         fail(r->path);
@@ -143,9 +147,9 @@ void frontier_repair(const char *dir, uint64_t seed)
         kit_die("%s: another crawler works on it", r->path);
     r->end = (uint64_t)st.st_size;
     find_head(r, seed, head);
-    r->to = open(r->fixed, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 0777);
-    if (r->to < 0 || !write_at(r->to, head, LOG_HEAD, 0))
-        fail(r->fixed);
+    if (!(r->to = kit_output_open(r->path)))
+        fail(r->path);
+    write_fixed(r, head, LOG_HEAD);
     copy_batches(r);
     replace_log(r);
     kit_warn("%llu good batches saved, %llu holes, %llu bytes lost; the damaged log is "
@@ -153,6 +157,5 @@ void frontier_repair(const char *dir, uint64_t seed)
              (unsigned long long)r->batches, (unsigned long long)r->holes,
              (unsigned long long)r->lost, r->copy);
     close(r->from);
-    close(r->to);
     free(r);
 }
