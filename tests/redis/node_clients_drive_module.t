@@ -1,27 +1,14 @@
 #!/usr/bin/python3
 """The two clients of Node, node-redis with its own commands for RedisBloom and ioredis
 with plain ones, drive the module. Both come from npm; skipped where that has none."""
-import fcntl
 from redis_servers import *
 
-if not shutil.which("node") or not shutil.which("npm"):
-    skip_all("node and npm are not installed")
-# In build/, so that the second run needs no network.
-folder = os.path.abspath(os.path.join("build", "node_clients"))
-os.makedirs(folder, exist_ok=True)
-lock = open(os.path.join(folder, "lock"), "w")
-fcntl.flock(lock, fcntl.LOCK_EX)  # the same test may run on the other server
-if not os.path.isdir(os.path.join(folder, "node_modules", "ioredis")):
-    try:
-        got = subprocess.run(["npm", "install", "--fetch-retries=1", "--fetch-timeout=20000", "--silent", "--no-audit", "--no-fund", "--prefix",
-                              folder, "redis", "ioredis"], capture_output=True, text=True,
-                             timeout=60)
-    except subprocess.TimeoutExpired:
-        skip_all("npm does not answer")
-    if got.returncode:
-        skip_all("npm could not fetch redis and ioredis: " + got.stderr.strip()[-100:])
-
-lock.close()
+if not shutil.which("node"):
+    skip_all("node is not installed")
+folder = os.path.abspath(os.path.join("build", "npm"))
+if subprocess.run(["tests/fetch_npm", "tests/npm", folder]).returncode:
+    with open(os.path.join(folder, "missing")) as f:
+        skip_all(f.read().strip())
 
 SCRIPT = r"""
 const { createClient } = require('redis');

@@ -1,9 +1,8 @@
 // browser_test.mjs - TAP for tests in JavaScript, and Debian's Chromium to run the page in.
 //
-// playwright-core and axe-core come from npm into $BUILD/web_tests, so that the second run
-// needs no network. Screenshots are kept in $BUILD/page/shots.
+// playwright-core and axe-core come from npm (tests/fetch_npm). Screenshots are kept in $BUILD/page/shots.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -42,20 +41,10 @@ export const golden = (...path) => join(top, "tests", "golden", ...path);
 export const readBytes = (path) => readFileSync(path);
 
 function fromNpm() {
-  const folder = join(build, "web_tests"), require = createRequire(join(folder, "x.js"));
-  if (!existsSync(join(folder, "node_modules", "axe-core", "axe.min.js"))) {
-    const refused = join(folder, "npm_refused"); // so that only one test of a run waits for npm
-    if (existsSync(refused) && Date.now() - statSync(refused).mtimeMs < 600000) skipAll("npm does not answer");
-    mkdirSync(folder, { recursive: true });
-    // One at a time: the tests of this folder may run side by side.
-    const got = spawnSync("flock", [join(folder, "lock"), "npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder,
-      "--fetch-retries=1", "--fetch-timeout=20000", "playwright-core", "axe-core"], { encoding: "utf8", timeout: 60000 });
-    if (got.status !== 0) {
-      writeFileSync(refused, "");
-      skipAll(`npm could not fetch playwright-core and axe-core: ${(got.stderr || "").trim().slice(-100)}`);
-    }
-  }
-  return require;
+  const folder = join(build, "npm");
+  if (spawnSync(join(top, "tests", "fetch_npm"), [join(top, "tests", "npm"), folder]).status !== 0)
+    skipAll(readFileSync(join(folder, "missing"), "utf8").trim());
+  return createRequire(join(folder, "x.js"));
 }
 
 // The test: WITH({open, shot, axe, browser}). Every page that OPEN makes must stay without console
@@ -65,7 +54,7 @@ export async function inChromium(withBrowser) {
   const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
   if (!chromium) skipAll("package chromium is not installed");
   const require = fromNpm();
-  const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: ["--no-sandbox"] });
+  const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   const shots = join(build, "page", "shots"), noise = [];
   mkdirSync(shots, { recursive: true });
   const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
