@@ -135,7 +135,6 @@ if git rev-parse HEAD >/dev/null 2>&1; then
     ok "and the library builds from it" eval \
         "tar -xzf $t/one/seen-*.tar.gz -C $t && make -s -j2 -C $t/seen-* CFLAGS=-O0 BUILD=build build/libseen.a"
 else
-    skip "not a git working tree"
-    skip "not a git working tree"
+    skip "$(why_no_git): no archive" 2
 fi
 finish

@@ -3,7 +3,7 @@
 # bugs (.shellcheckrc, .cppcheck, .clang-tidy). `make lint` shows what they say.
 . "$(dirname "$0")/tap.sh"
 cd "$top" || exit 1
-git ls-files >/dev/null 2>&1 || skip_all "not a git working tree: no list of files"
+git ls-files >/dev/null 2>&1 || skip_all "$(why_no_git): no list of files"
 # Other versions have other opinions; the tree is kept clean with those of Debian 12.
 clang-tidy --version 2>/dev/null | grep -q 'version 14\.' || skip_all "clang-tidy 14 is not here: other versions have other opinions"
 for tool in shellcheck:shell cppcheck:cppcheck clang-tidy:tidy; do

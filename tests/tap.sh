@@ -20,6 +20,8 @@ trap 'at_exit; cd /; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 cd "$work" || exit 1
 export LC_ALL=C TMPDIR="$work"
+# In containers a clone often belongs to another user than the one who runs the tests.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$top"
 
 # One line of the report; then, if it is a failure, the file $3 as a comment.
 tap_say() { # 0 or not, what, file
@@ -65,9 +67,18 @@ fails() {
     fi
 }
 
-skip() { # why
-    tap_n=$((tap_n + 1))
-    echo "ok $tap_n # skip $1"
+skip() { # why [, how many promises]
+    local i
+    for i in $(seq "${2:-1}"); do
+        tap_n=$((tap_n + 1))
+        echo "ok $tap_n # skip $1"
+    done
+}
+
+# Why there is no list of files, in git's own words.
+why_no_git() {
+    command -v git >/dev/null || { echo "git is not installed"; return; }
+    git -C "$top" rev-parse HEAD 2>&1 >/dev/null | head -n 1
 }
 
 skip_all() { # why; before the first promise
