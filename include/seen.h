@@ -291,11 +291,13 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
 
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
  * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
- * added; a cuckoo or quotient filter holds a copy for each add, up to eight. Removing a key that
- * was never added may take away another key that shares its fingerprint.
+ * added; a cuckoo or quotient filter holds a copy for each add, up to eight (a quotient
+ * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may take
+ * away another key that shares its fingerprint.
  *
  * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a
- * quotient filter made without SEEN_REMOVES; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
+ * quotient filter made without SEEN_REMOVES or 500 times larger than when KEY was added;
+ * SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
  * seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 

@@ -108,9 +108,11 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
     int rc = sn_may_change(f);
     if (rc < 0)
         return rc;
-    for (sn_layer *l = sn_newest(f); l >= f->layer; l--)
-        if (l->kind->remove(l, h))
-            return 1;
+    for (sn_layer *l = sn_newest(f); l >= f->layer; l--) {
+        rc = l->kind->remove(l, h);
+        if (rc)
+            return rc;
+    }
     f->missed++;
     return 0;
 }

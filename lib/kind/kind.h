@@ -79,6 +79,7 @@ struct sn_layer {
      * asks may set it: the word first, then measured_at. */
     double measured;
     uint64_t measured_at;
+    bool refused; /* the last add, and not for want of room: grow() says why */
 };
 
 /* What the bits themselves say. */
@@ -120,7 +121,7 @@ struct sn_kind {
     int (*absorb)(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
     /* How many slots merge() would fill; NULL: it needs no room. */
     uint64_t (*merge_needs)(const sn_layer *dst, const sn_layer *src);
-    /* Removes one h: 1 or 0. */
+    /* Removes one h: 1, 0 if it is not in, or a code. */
     int (*remove)(sn_layer *l, uint64_t h);
     /* Makes room in place (a larger body from A, the old one freed); the handle
      * calls it instead of appending a layer. */

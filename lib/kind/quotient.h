@@ -1,180 +1,175 @@
 /* quotient.h - the lines of a quotient filter, as its files and variants see them.
  *
- * The top c bits of a hash name a cell. Cells lie in order over the lines: line i is the
- * home of cells s(i) .. s(i+1)-1, some 20 to 40 of them, so that there can be any number
- * of lines. A key in a cell is a slot of w bits: as many of the following bits of its
- * hash as are known, a 1, and zeroes. A line of 64 bytes is
+ * The top c bits of a hash name a cell. Cells lie in order over any number of lines; a
+ * line of 64 bytes is the home of 64 to 127 of them. A key is a slot of W bits, a prefix
+ * of its hash: the low 6 bits of its cell, as many of the following W - 7 bits of the
+ * hash as are known, a 1, and zeroes. The seventh bit of the cell is the side of the line
+ * that the slot is on. A line is
  *
- *   byte 0      o, the cells at its start that the line before passed on to it
- *   byte 1      0, or 128 - e: it passes on its cells from s(i) + e on (e < 0: also some
- *               of those that were passed on to it)
- *   bytes 2-7   which of its cells hold keys, from s(i) - o on
- *   S bits      which slots begin a cell
- *   zeroes      up to
- *   S slots     of w bits, those of a cell together and in order; the rest are zero
+ *   head     counts of the slots on the left, on the right, and of guests, 5 bits each
+ *            (6 if W < 16), and a bit that says that keys overflowed to the next line
+ *   S bytes  the high 8 bits of the slots
+ *   S bytes  the next 8, if W >= 16: all slots of a line are compared at once by these
+ *   the rest of the slots, bit after bit, read for those that may match
  *
- * with S = 448 / (w + 1). A body of zeroes is an empty filter. */
+ * A prefix that is shorter than an address has its 1 among the six bits, and stands for
+ * all cells of its home that begin like that. The left slots begin at 0, the right ones end at S - 1. Guests are keys of the line
+ * before, which was full; they come after the left ones and have seven bits of their cell.
+ * Counts that add up to more than S say that the line gave up: it finds every key. A
+ * body of zeroes is an empty filter. */
 #ifndef SN_QUOTIENT_H
 #define SN_QUOTIENT_H
 #include "base/bytes.h"
 #include "kind/kind.h"
+#include <string.h>
 
 enum {
-    SN_QUOTIENT_CELLS = 48,  /* of a line, at most */
-    SN_QUOTIENT_PASSED = 63, /* cells passed on, at most */
-    SN_QUOTIENT_SPARE = 2,   /* lines behind the last, for what it passes on */
-    SN_QUOTIENT_SLOTS = 64,  /* of a line, at most */
-    SN_QUOTIENT_MOST_COPIES = 8, /* of one prefix; then it is there for good */
     SN_QUOTIENT_WMIN = 10,
-    SN_QUOTIENT_WMAX = 30
+    SN_QUOTIENT_WMAX = 48,
+    SN_QUOTIENT_LEAST = 3,   /* lines, without the one for guests of the last */
+    SN_QUOTIENT_CELLS = 127, /* of a line, at most */
+    SN_QUOTIENT_SLOTS = 48,  /* of a line, at most */
+    SN_QUOTIENT_COPIES = 8,  /* of a key, where copies are kept */
+    SN_QUOTIENT_BITS = 63    /* of a hash in an address and a slot with its 1, at most */
 };
+#define SN_QUOTIENT_LINES ((uint64_t)1 << 29)
 /* A body of at most so many bytes is in the caches. */
 #define SN_QUOTIENT_CACHED ((uint64_t)512 << 10)
-/* Up to so many, the places of cells are exact in 128 bits. */
-#define SN_QUOTIENT_LINES ((uint64_t)1 << 28)
 
-/* Numbers of the shape: k is w, units are lines without the spare ones. */
+/* Numbers of the shape: k is W, units are lines without the last. */
 enum {
-    SN_QUOTIENT_C,     /* low byte: log2 of the cells; above: keys at the last growth */
-    SN_QUOTIENT_ERROR, /* of those keys, in 2^-64 */
+    SN_QUOTIENT_KEYS,  /* that came, at the last growth: see quotient_widen.c */
+    SN_QUOTIENT_ERROR, /* of them, in 2^-64 */
     SN_QUOTIENT_ONCE = SN_ONCE, /* 0: every add is kept, so that keys can be removed */
-    SN_QUOTIENT_STEP   /* cells a line, in 2^-58 */
+    SN_QUOTIENT_ZERO
 };
 
-/* S = 448 / (w + 1), for each width. */
-static inline unsigned sn_quotient_slots(unsigned w)
-{
-    static const uint8_t slots[SN_QUOTIENT_WMAX + 1] = {
-        0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  40, 37, 34, 32, 29, 28,
-        26, 24, 23, 22, 21, 20, 19, 18, 17, 17, 16, 16, 15, 14, 14};
-    return slots[w];
-}
-
-/* The bit of a line where the slots begin: they go up to its end. Up to 30 bits wide, as
- * many slots as fit into eight bytes then lie in eight bytes that can be addressed. */
-static inline unsigned sn_quotient_slots_at(unsigned w)
-{
-    return 512 - sn_quotient_slots(w) * w;
-}
-
-/* N ones. */
-static inline uint64_t sn_quotient_low(unsigned n)
-{
-    return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
-}
-
-static inline unsigned sn_quotient_c(const sn_shape *s)
-{
-    return (unsigned)s->own[SN_QUOTIENT_C] & 255;
-}
-
-static inline uint64_t sn_quotient_keys(const sn_shape *s)
-{
-    return s->own[SN_QUOTIENT_C] >> 8;
-}
-
-static inline uint64_t sn_quotient_step(uint64_t lines, unsigned c)
-{
-    return (uint64_t)(((unsigned __int128)1 << (c + 58)) / lines);
-}
-
+/* The lines and how keys lie in them. */
 typedef struct sn_quotient {
     uint8_t *body;
-    uint64_t lines, step;
-    unsigned c, w, slots, slots_at;
-    bool copies; /* every add is kept, so that it can be removed */
+    uint64_t lines;
+    unsigned c, width, slots;
+    unsigned head;   /* bytes */
+    unsigned field;  /* bits of a count */
+    unsigned low;    /* bits of a slot that are not in whole bytes, */
+    unsigned low_at; /* and the bit of a line where those of all slots begin */
 } sn_quotient;
+
+/* log2 of the cells of LINES. */
+static inline unsigned sn_quotient_c(uint64_t lines)
+{
+    return 63 - (unsigned)__builtin_clzll(lines * SN_QUOTIENT_CELLS);
+}
+
+static inline unsigned sn_quotient_slots(unsigned width)
+{
+    return (width < 16 ? 488 : 496) / width;
+}
+
+static inline sn_quotient sn_quotient_lines(uint8_t *body, uint64_t lines, unsigned width)
+{
+    unsigned slots = sn_quotient_slots(width), head = width < 16 ? 3 : 2;
+    unsigned bytes = width < 16 ? 1 : 2;
+    return (sn_quotient){.body = body,
+                         .lines = lines,
+                         .c = sn_quotient_c(lines),
+                         .width = width,
+                         .slots = slots,
+                         .head = head,
+                         .field = width < 16 ? 6 : 5,
+                         .low = width - 8 * bytes,
+                         .low_at = 8 * (head + bytes * slots)};
+}
 
 static inline sn_quotient sn_quotient_of(const sn_layer *l)
 {
-    return (sn_quotient){.body = l->body,
-                         .lines = l->shape.units,
-                         .step = l->shape.own[SN_QUOTIENT_STEP],
-                         .c = sn_quotient_c(&l->shape),
-                         .w = l->shape.k,
-                         .slots = sn_quotient_slots(l->shape.k),
-                         .slots_at = sn_quotient_slots_at(l->shape.k),
-                         .copies = !l->shape.own[SN_QUOTIENT_ONCE]};
+    return sn_quotient_lines(l->body, l->shape.units, l->shape.k);
 }
 
-/* s(i): the first cell whose home is line I. */
-static inline uint64_t sn_quotient_start(const sn_quotient *q, uint64_t i)
+/* ---- a line -------------------------------------------------------------------- */
+
+/* N ones, N < 64. */
+static inline uint64_t sn_quotient_ones(unsigned n)
 {
-    const uint64_t most = ((uint64_t)1 << 58) - 1;
-    uint64_t s = (uint64_t)(((unsigned __int128)i * q->step + most) >> 58);
-    return i <= q->lines ? s : (uint64_t)1 << q->c;
+    return ((uint64_t)1 << n) - 1;
 }
 
-static inline uint64_t sn_quotient_cell(const sn_quotient *q, uint64_t h)
+typedef struct sn_quotient_counts {
+    unsigned side[2], guests;
+    bool overflowed;
+} sn_quotient_counts;
+
+/* The counts as they are packed. Read and written by the same bytes: a load of two stores
+ * would wait for both. */
+static inline unsigned sn_quotient_head(const sn_quotient *q, const uint8_t *line)
 {
-    return h >> (64 - q->c);
+    uint16_t x;
+    memcpy(&x, line, 2);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = (uint16_t)(x << 8 | x >> 8);
+#endif
+    return q->head == 2 ? x : x | (unsigned)line[2] << 16;
 }
 
-/* The home of the cell of H; *AT is the place of the cell among those of its home. */
-static inline uint64_t sn_quotient_home(const sn_quotient *q, uint64_t h, unsigned *at)
+static inline void sn_quotient_put_head(const sn_quotient *q, uint8_t *line, unsigned x)
 {
-    unsigned drop = 64 - q->c;
-    unsigned __int128 x = (unsigned __int128)(h >> drop << drop) * q->lines;
-    *at = (unsigned)(sn_mulhi((uint64_t)x, q->step + 1) >> 58);
-    return (uint64_t)(x >> 64);
+    uint16_t low = (uint16_t)x;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    low = (uint16_t)(low << 8 | low >> 8);
+#endif
+    memcpy(line, &low, 2);
+    if (q->head == 3)
+        line[2] = (uint8_t)(x >> 16);
 }
 
-static inline __attribute__((always_inline)) uint8_t *
-sn_quotient_home_line(const sn_quotient *q, uint64_t h)
+static inline sn_quotient_counts sn_quotient_counts_of(const sn_quotient *q,
+                                                       const uint8_t *line)
 {
-    return q->body + 64 * sn_mulhi(h >> (64 - q->c) << (64 - q->c), q->lines);
+    unsigned x = sn_quotient_head(q, line), f = q->field, ones = (1u << f) - 1;
+    return (sn_quotient_counts){
+        {x & ones, x >> f & ones}, x >> 2 * f & ones, x >> 3 * f & 1};
 }
 
-/* Keys from the fetch of a line to their turn: into the second level, and into the first. */
-enum { SN_QUOTIENT_FAR = 128, SN_QUOTIENT_NEAR = 8 };
-
-/* Asks for the lines of keys to come, while key I of N has its turn. */
-static inline __attribute__((always_inline)) void
-sn_quotient_fetch(const sn_quotient *q, const uint64_t *h, size_t i, size_t n)
+static inline unsigned sn_quotient_total(const sn_quotient_counts *n)
 {
-    if (i + SN_QUOTIENT_FAR < n)
-        SN_FETCH(sn_quotient_home_line(q, h[i + SN_QUOTIENT_FAR]));
-    if (i + SN_QUOTIENT_NEAR < n)
-        __builtin_prefetch(sn_quotient_home_line(q, h[i + SN_QUOTIENT_NEAR]));
+    return n->side[0] + n->side[1] + n->guests;
 }
 
-/* Whether LINE passes on the cell that is AT places after its own first one; in the next
- * line it is then AT + line[1] - 128 places after the first of all. */
-static inline bool sn_quotient_passes(const uint8_t *line, int at)
+/* The line finds every key. */
+static inline bool sn_quotient_gave_up(const sn_quotient *q, const sn_quotient_counts *n)
 {
-    return at + line[1] >= 128;
+    return sn_quotient_total(n) > q->slots;
 }
 
-/* Moves from the home of a cell, AT places after its first one, to the line that has it,
- * where it is AT places after the first of all. False if no line has (any bytes are
- * safe). */
-static inline bool sn_quotient_seek(const sn_quotient *q, uint64_t *i, unsigned *at)
+/* Slot I of a line; any I below the number of slots. */
+static inline uint64_t sn_quotient_slot(const sn_quotient *q, const uint8_t *line,
+                                        unsigned i)
 {
-    int place = (int)*at;
-    for (;; ++*i) {
-        if (*i >= q->lines + SN_QUOTIENT_SPARE)
-            return false;
-        const uint8_t *line = q->body + *i * 64;
-        if (!sn_quotient_passes(line, place)) {
-            *at = (unsigned)(place + line[0]);
-            return *at < SN_QUOTIENT_CELLS;
-        }
-        place += line[1] - 128;
-        if (*i + 1 < q->lines + SN_QUOTIENT_SPARE)
-            place -= line[64];
+    uint64_t v = line[q->head + i];
+    if (q->width >= 16)
+        v = v << 8 | line[q->head + q->slots + i];
+    if (!q->low)
+        return v;
+    unsigned bit = q->low_at + i * q->low, byte = bit / 8 < 56 ? bit / 8 : 56;
+    uint64_t x = sn_le64(line + byte) >> (bit - 8 * byte);
+    return v << q->low | (x & sn_quotient_ones(q->low));
+}
+
+static inline void sn_quotient_put_slot(const sn_quotient *q, uint8_t *line, unsigned i,
+                                        uint64_t v)
+{
+    uint64_t bytes = v >> q->low;
+    if (q->width >= 16) {
+        line[q->head + q->slots + i] = (uint8_t)bytes;
+        bytes >>= 8;
     }
-}
-
-/* The slot of a key of which all is known: w - 1 bits of the hash and a 1. */
-static inline uint64_t sn_quotient_slot(const sn_quotient *q, uint64_t h)
-{
-    return h << q->c >> (65 - q->w) << 1 | 1;
-}
-
-/* The slot of a prefix that has no bits beside the address. */
-static inline uint64_t sn_quotient_whole_cell(const sn_quotient *q)
-{
-    return (uint64_t)1 << (q->w - 1);
+    line[q->head + i] = (uint8_t)bytes;
+    if (!q->low)
+        return;
+    unsigned bit = q->low_at + i * q->low, byte = bit / 8 < 56 ? bit / 8 : 56;
+    uint64_t ones = sn_quotient_ones(q->low) << (bit - 8 * byte);
+    uint64_t x = sn_le64(line + byte);
+    sn_put64(line + byte, (x & ~ones) | (v << (bit - 8 * byte) & ones));
 }
 
 /* Whether slot V, whose bits end with its last 1, is a beginning of KEY. */
@@ -183,70 +178,246 @@ static inline bool sn_quotient_match(uint64_t v, uint64_t key)
     return ((v ^ key) & ~(v ^ (v - 1))) == 0;
 }
 
-/* W bits at BIT of a line, w + 7 < 64. */
-static inline uint64_t sn_quotient_bits(const uint8_t *line, unsigned bit, unsigned w)
+/* ---- a key --------------------------------------------------------------------- */
+
+/* The home of the cell of H. */
+static inline uint64_t sn_quotient_home(const sn_quotient *q, uint64_t h)
 {
-    unsigned byte = bit / 8 < 56 ? bit / 8 : 56;
-    return sn_le64(line + byte) >> (bit - 8 * byte) & (((uint64_t)1 << w) - 1);
+    return sn_mulhi(h >> (64 - q->c) << (64 - q->c), q->lines);
 }
 
-static inline uint64_t sn_quotient_slot_at(const sn_quotient *q, const uint8_t *line,
-                                           unsigned i)
+static inline __attribute__((always_inline)) const uint8_t *
+sn_quotient_home_line(const sn_quotient *q, uint64_t h)
 {
-    return sn_quotient_bits(line, q->slots_at + i * q->w, q->w);
+    return q->body + 64 * sn_quotient_home(q, h);
 }
 
-/* Whether a key with hash H is in; any bytes are safe. SELECT(x, n) is the position of
- * the bit of X that has N set ones below it, 64 if there is none. */
-static inline __attribute__((always_inline)) bool
-sn_quotient_find(const sn_quotient *q, uint64_t h, unsigned (*select)(uint64_t, unsigned))
+/* Seven bits of the cell and the slot's others: W + 1 bits. X is a hash, or a prefix that
+ * ends with a 1 and zeroes. */
+static inline uint64_t sn_quotient_bits(const sn_quotient *q, uint64_t x)
 {
-    unsigned at;
-    uint64_t i = sn_quotient_home(q, h, &at);
-    if (!sn_quotient_seek(q, &i, &at))
-        return false;
-    const uint8_t *line = q->body + i * 64;
-    uint64_t cells = sn_le64(line) >> 16;
-    if (!(cells >> at & 1))
-        return false;
-    unsigned before = (unsigned)__builtin_popcountll(cells & (((uint64_t)1 << at) - 1));
-    uint64_t starts = sn_le64(line + 8);
-    if (q->slots < 64)
-        starts &= ((uint64_t)1 << q->slots) - 1;
-    unsigned slot = select(starts, before);
-    uint64_t key = sn_quotient_slot(q, h);
-    while (slot < q->slots) {
-        uint64_t v = sn_quotient_slot_at(q, line, slot);
-        if (v && sn_quotient_match(v, key))
-            return true;
-        slot++;
-        if (!v || slot >= q->slots || starts >> slot & 1)
-            break;
+    return x << (q->c - 7) >> (63 - q->width);
+}
+
+/* The prefix of H that a new slot takes, ended by a 1 and zeroes. */
+static inline uint64_t sn_quotient_prefix(const sn_quotient *q, uint64_t h)
+{
+    unsigned end = 70 - q->c - q->width;
+    return (h >> end | 1) << end;
+}
+
+/* The first cell of home I: those from it to that of I + 1 are at home there. */
+static inline uint64_t sn_quotient_first(const sn_quotient *q, uint64_t i)
+{
+    return (uint64_t)((((unsigned __int128)i << q->c) + q->lines - 1) / q->lines);
+}
+
+/* Some of the cells of a home, of which FIRST .. END - 1 are all: those whose low seven
+ * bits are the same as VALUE but for the last K. They are in up to two pieces. */
+typedef struct sn_quotient_cells {
+    uint64_t from[2], to[2];
+} sn_quotient_cells;
+
+static inline sn_quotient_cells sn_quotient_cells_of(uint64_t first, uint64_t end,
+                                                     uint64_t value, unsigned k)
+{
+    sn_quotient_cells x;
+    uint64_t at = (first & ~(uint64_t)127) + (value >> k << k);
+    for (int i = 0; i < 2; i++, at += 128) {
+        uint64_t to = at + ((uint64_t)1 << k);
+        x.from[i] = at > first ? at : first;
+        x.to[i] = to < end ? to : end;
+        if (x.to[i] < x.from[i])
+            x.to[i] = x.from[i];
     }
+    return x;
+}
+
+/* How many bits of the address the slot of W + 1 BITS leaves open, at most 6. */
+static inline unsigned sn_quotient_open(const sn_quotient *q, uint64_t bits)
+{
+    unsigned zeroes = bits ? (unsigned)__builtin_ctzll(bits) : q->width - 1;
+    return zeroes < q->width - 6 ? 0 : zeroes > q->width - 1 ? 6 : zeroes - q->width + 7;
+}
+
+/* As a guest, a slot has a bit of the cell more and one of the others less. */
+static inline uint64_t sn_quotient_as_guest(uint64_t bits)
+{
+    return bits >> 1 | (bits & 1);
+}
+
+/* Slots of LINE, as bits, that may be a beginning of KEY by their whole bytes; bits from S
+ * on say nothing. */
+typedef uint64_t sn_quotient_maybe(const sn_quotient *q, const uint8_t *line,
+                                   uint64_t key);
+
+/* Whether one of the slots of MASK is a beginning of KEY. */
+static inline __attribute__((always_inline)) bool
+sn_quotient_one_of(const sn_quotient *q, const uint8_t *line, uint64_t mask, uint64_t key)
+{
+    for (; mask; mask &= mask - 1)
+        if (sn_quotient_match(
+                sn_quotient_slot(q, line, (unsigned)__builtin_ctzll(mask)), key))
+            return true;
     return false;
 }
 
-/* The position of the bit of X that has N set ones below it, 64 if there is none. */
-unsigned sn_quotient_select(uint64_t x, unsigned n);
-/* Adds one hash: whether it was in, or -1 if there is no place. */
-int sn_quotient_add_one(sn_layer *l, uint64_t h);
+/* Which slots are guests. */
+static inline uint64_t sn_quotient_guests(const sn_quotient_counts *n)
+{
+    return sn_quotient_ones(n->guests) << n->side[0];
+}
 
-/* quotient_copies.c: the same where every add is kept, and what that is for. */
-int sn_quotient_add_copy(sn_layer *l, uint64_t h);
+/* Whether a key with hash H is in; any bytes are safe. No branch depends on the side. */
+static inline __attribute__((always_inline)) bool
+sn_quotient_find(const sn_quotient q, uint64_t h, sn_quotient_maybe *maybe)
+{
+    const uint8_t *line = sn_quotient_home_line(&q, h);
+    uint64_t bits = sn_quotient_bits(&q, h) | 1, key = bits & sn_quotient_ones(q.width);
+    unsigned head = sn_quotient_head(&q, line), f = q.field, side = bits >> q.width & 1;
+    unsigned n = head >> side * f & ((1u << f) - 1);
+    uint64_t mask = sn_quotient_ones(n) << ((q.slots - n) & -side & 63);
+    mask &= maybe(&q, line, key);
+    if (mask && sn_quotient_one_of(&q, line, mask, key))
+        return true;
+    if (!(head >> 3 * f & 1))
+        return false;
+    sn_quotient_counts own = sn_quotient_counts_of(&q, line);
+    sn_quotient_counts next = sn_quotient_counts_of(&q, line += 64);
+    if (sn_quotient_gave_up(&q, &own) || sn_quotient_gave_up(&q, &next))
+        return true;
+    key = sn_quotient_as_guest(bits);
+    mask = sn_quotient_guests(&next);
+    mask &= maybe(&q, line, key);
+    return mask && sn_quotient_one_of(&q, line, mask, key);
+}
+
+/* ---- batches ------------------------------------------------------------------- */
+
+/* Keys from the fetch of a line to their turn: into the second level, and the first. */
+enum { SN_QUOTIENT_FAR = 128, SN_QUOTIENT_NEAR = 8 };
+
+static inline __attribute__((always_inline)) void
+sn_quotient_ask(sn_quotient q, const uint64_t *h, size_t n, bool *found,
+                sn_quotient_maybe *maybe)
+{
+    size_t i = 0;
+    if (64 * q.lines > SN_QUOTIENT_CACHED) {
+        for (size_t j = 0; j < SN_QUOTIENT_FAR && j < n; j++)
+            SN_FETCH(sn_quotient_home_line(&q, h[j]));
+        for (; i + SN_QUOTIENT_FAR < n; i++) {
+            SN_FETCH(sn_quotient_home_line(&q, h[i + SN_QUOTIENT_FAR]));
+            __builtin_prefetch(sn_quotient_home_line(&q, h[i + SN_QUOTIENT_NEAR]));
+            found[i] = sn_quotient_find(q, h[i], maybe);
+        }
+    }
+    for (; i < n; i++)
+        found[i] = sn_quotient_find(q, h[i], maybe);
+}
+
+/* The most common layouts as code of their own. */
+static inline __attribute__((always_inline)) void
+sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
+                sn_quotient_maybe *maybe)
+{
+    uint64_t lines = l->shape.units;
+    if (l->shape.k == 16)
+        sn_quotient_ask(sn_quotient_lines(l->body, lines, 16), h, n, found, maybe);
+    else
+        sn_quotient_ask(sn_quotient_lines(l->body, lines, l->shape.k), h, n, found, maybe);
+}
+
+/* ---- quotient_line.c ------------------------------------------------------------ */
+
+/* sn_quotient_put where lines are full or have guests. */
+bool sn_quotient_put_slow(const sn_quotient *q, uint64_t home, uint64_t bits);
+
+/* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then nothing
+ * changed. No branch depends on the side. */
+static inline __attribute__((always_inline)) bool
+sn_quotient_put(sn_quotient q, uint64_t home, uint64_t bits)
+{
+    uint8_t *line = q.body + 64 * home;
+    unsigned head = sn_quotient_head(&q, line), f = q.field, ones = (1u << f) - 1;
+    unsigned left = head & ones, right = head >> f & ones, side = bits >> q.width & 1;
+    if (head >> 2 * f || left + right >= q.slots) {
+        const sn_quotient copy = q; /* Q stays in registers */
+        return sn_quotient_put_slow(&copy, home, bits);
+    }
+    unsigned from_right = q.slots - 1 - right, i = left ^ ((left ^ from_right) & -side);
+    sn_quotient_put_slot(&q, line, i, bits & sn_quotient_ones(q.width));
+    sn_quotient_put_head(&q, line, head + (1u << side * f));
+    return true;
+}
+
+/* The same for PREFIX, which ends with a 1 after the bits of its cell. */
+static inline __attribute__((always_inline)) bool
+sn_quotient_insert(sn_quotient q, uint64_t prefix)
+{
+    /* A longer prefix is cut, and ends with a 1 all the same. */
+    uint64_t bits = sn_quotient_bits(&q, prefix);
+    bits |= (prefix << (q.c + q.width - 6)) != 0;
+    return sn_quotient_put(q, sn_quotient_home(&q, prefix), bits);
+}
+/* Empties slot I of LINE, which is in use. */
+void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i);
+/* The line finds every key from now on. */
+void sn_quotient_give_up(const sn_quotient *q, uint8_t *line);
+
+/* ---- quotient_multiset.c: where every add is kept --------------------------------- */
+
+size_t sn_quotient_add_copies(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
 int sn_quotient_remove(sn_layer *l, uint64_t h);
-/* Adds one hash that was not found: false if there is no place, then nothing changed. */
-bool sn_quotient_insert(const sn_quotient *q, uint64_t h);
 
-/* The chance that an absent key is found in the first LINES, and how many slots they use. */
-double sn_quotient_sum(const sn_quotient *q, uint64_t lines, uint64_t *slots);
+static inline __attribute__((always_inline)) size_t
+sn_quotient_add_once(sn_quotient q, const uint64_t *h, size_t n, bool *dup,
+                     uint64_t *added, sn_quotient_maybe *maybe)
+{
+    for (size_t i = 0; i < n; i++) {
+        dup[i] = sn_quotient_find(q, h[i], maybe);
+        if (!dup[i] && !sn_quotient_insert(q, sn_quotient_prefix(&q, h[i])))
+            return i;
+        *added += !dup[i];
+    }
+    return n;
+}
 
-/* quotient_rewrite.c */
+static inline __attribute__((always_inline)) size_t
+sn_quotient_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
+                sn_quotient_maybe *maybe)
+{
+    sn_shape *s = &l->shape;
+    if (!s->own[SN_QUOTIENT_ONCE])
+        return sn_quotient_add_copies(l, h, n, dup);
+    if (s->k == 16)
+        return sn_quotient_add_once(sn_quotient_lines(l->body, s->units, 16), h, n, dup,
+                                    &l->added, maybe);
+    return sn_quotient_add_once(sn_quotient_of(l), h, n, dup, &l->added, maybe);
+}
+
+/* ---- quotient_widen.c ------------------------------------------------------------- */
+
+/* Keys that LINES hold before they are too full. */
+double sn_quotient_holds(unsigned width, double lines);
+/* Lines that hold N keys for certain. */
+double sn_quotient_lines_for(unsigned width, double n);
+/* Chooses the width, unless given, and the lines for N keys at error P. */
+int sn_quotient_shape(sn_shape *s, double n, double p);
+/* The width, no smaller than before, that keeps the promise in LINES, from N keys and
+ * ERROR on. */
+unsigned sn_quotient_width_for(const sn_shape *s, double n, double error, uint64_t lines);
+/* Expected error with N keys. */
+double sn_quotient_error_at(const sn_shape *s, double n);
+/* The keys that came and those of them that were taken for others, with ADDED in. */
+void sn_quotient_history_now(const sn_shape *s, double added, double *keys, double *lost);
+/* Keeps them in S, which has ERROR now. */
+void sn_quotient_set_history(sn_shape *s, double keys, double lost, double error);
+
+/* ---- quotient_resize.c ------------------------------------------------------------ */
+
 int sn_quotient_grow(sn_layer *l, const seen_allocator *a);
 int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
-int sn_quotient_shape(sn_shape *s, double n, double p, uint64_t lines);
 
 void sn_quotient_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
 extern const sn_variant sn_quotient_avx2;
-/* The variant for this shape; NULL if the processor lacks the instructions. */
-const sn_variant *sn_quotient_avx512(const sn_shape *s);
 #endif

@@ -1,8 +1,7 @@
 /* quotient_grows_in_place.c - a quotient filter against a plain set: random adds, growth,
  * copies, files and merges of any two sizes; the error stays below the promise, and every
- * twin gives the same bytes and answers. */
+ * variant gives the same bytes and answers. */
 #include "filter/filter.h"
-#include "kind/quotient_line.h"
 #include "test_keys.h"
 #include "tap.h"
 #include <math.h>
@@ -92,15 +91,15 @@ static void grows(double error, uint64_t most)
     }
     ok(no == 0, "error %g: no key is denied on the way to %llu", error,
        (unsigned long long)n);
-    ok(same == times, "the twins have the same bytes, %llu times",
+    ok(same == times, "the variants have the same bytes, %llu times",
        (unsigned long long)times);
     ok(seen_kind_of(f) == SEEN_QUOTIENT && f->layers == 1, "in one layer");
     error_holds(f, error, "after growth");
     seen_size made = {.kind = SEEN_BLOCKED, .keys = n, .error = error};
     seen_solve(&made);
     double over = (double)seen_bytes(f) / (double)made.bytes;
-    ok(error > 0.05 || over < (error > 0.005 ? 2.1 : 1.65), "%.2f times the bytes of one made to measure",
-       over);
+    ok(error > 0.05 || over < (error > 0.005 ? 2.6 : 2.2),
+       "%.2f times the bytes of one made to measure", over);
     seen_free(f);
     seen_free(plain);
 }
@@ -147,101 +146,6 @@ static void merges(uint64_t a, uint64_t b)
 }
 
 /* Random bytes as a body: any answer, but no crash, and no growth without end. */
-typedef struct slot_of {
-    uint64_t cell, v;
-} slot_of;
-
-/* Every slot, in order. */
-static size_t slots_of(const sn_quotient *q, slot_of *to)
-{
-    sn_quotient_line x;
-    size_t n = 0;
-    for (uint64_t i = 0; i < q->lines + SN_QUOTIENT_SPARE; i++) {
-        if (!sn_quotient_read(q, i, &x))
-            return 0;
-        for (unsigned j = 0; j < x.n; j++)
-            to[n++] = (slot_of){x.cell[j], x.v[j]};
-    }
-    return n;
-}
-
-/* The filter F with its cells cut in two, 40 halves a line. */
-static void halved(const seen_filter *f, const char *what)
-{
-    sn_layer l = *f->layer;
-    uint64_t lines = ((uint64_t)2 << sn_quotient_c(&l.shape)) / 40 + 1;
-    l.shape.units = lines > l.shape.units ? lines : l.shape.units + 1;
-    l.shape.own[SN_QUOTIENT_C]++;
-    l.shape.own[SN_QUOTIENT_STEP] =
-        sn_quotient_step(l.shape.units, sn_quotient_c(&l.shape));
-    l.body = calloc(l.shape.units + SN_QUOTIENT_SPARE, 64);
-    sn_quotient from = sn_quotient_of(f->layer), to = sn_quotient_of(&l);
-    uint64_t count = 0, whole = sn_quotient_whole_cell(&from), wholes = 0;
-    size_t room = (from.lines + 2) * SN_QUOTIENT_SLOTS, m = 0, wrong = 0;
-    slot_of *was = malloc(room * sizeof *was), *is = malloc(2 * room * sizeof *is);
-    bool went = sn_quotient_spread(&from, &to, &count);
-    size_t n = slots_of(&from, was), got = slots_of(&to, is);
-    for (size_t i = 0, end; went && i < n; i = end) { /* a cell */
-        bool all = false;
-        for (end = i; end < n && was[end].cell == was[i].cell; end++)
-            all |= was[end].v == whole;
-        wholes += all;
-        for (unsigned half = 0; all && half < 2; half++, m++)
-            wrong +=
-                m >= got || is[m].cell != 2 * was[i].cell + half || is[m].v != whole;
-        for (size_t k = i; !all && k < end; k++, m++)
-            wrong += m >= got || is[m].cell != 2 * was[k].cell + (was[k].v >= whole) ||
-                     is[m].v != (was[k].v << 1 & (2 * whole - 1));
-    }
-    ok(went && n && !wrong && m == got && count == got,
-       "%s, cut in two: %zu slots from %zu, %llu cells whole", what, got, n,
-       (unsigned long long)wholes);
-    free(was), free(is), free(l.body);
-}
-
-/* Adds from N keys on, until it has so few cells a line as when they are cut. */
-static void add_until_cut(seen_filter *f, uint64_t n)
-{
-    while ((uint64_t)2 << sn_quotient_c(&f->layer->shape) >
-           45 * f->layer->shape.units) {
-        add(f, n, n + 500);
-        n += 500;
-    }
-}
-
-/* As after many growths: in every seventh line, the first slot of an upper half has
- * lost all bits but those of its cell. */
-static void outgrow(seen_filter *f)
-{
-    sn_quotient q = sn_quotient_of(f->layer);
-    uint64_t whole = sn_quotient_whole_cell(&q);
-    for (uint64_t i = 0; i < q.lines; i += 7) {
-        sn_quotient_line x;
-        unsigned j = 0;
-        sn_quotient_read(&q, i, &x);
-        while (j < x.n && x.v[j] < whole)
-            j++;
-        if (j < x.n)
-            x.v[j] = whole;
-        sn_quotient_write(&q, i, &x, q.body + 64 * i);
-    }
-}
-
-static void halves(void)
-{
-    seen_filter *f = make(0.01, 0), *g = make(0.1, SEEN_REMOVES);
-    add(f, 0, 200000);
-    add_until_cut(f, 200000);
-    halved(f, "cells of a filter that grew");
-    outgrow(f);
-    halved(f, "and some of them outgrown");
-    add(g, 0, 40000);
-    add(g, 0, 10000);
-    add_until_cut(g, 40000);
-    halved(g, "and with copies");
-    seen_free(f), seen_free(g);
-}
-
 static void hostile(void)
 {
     srand(7);
@@ -276,7 +180,6 @@ int main(void)
     merges(300000, 300000);
     merges(20000, 500000);
     merges(500000, 9000);
-    halves();
     hostile();
     return done();
 }
