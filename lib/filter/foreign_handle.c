@@ -315,8 +315,8 @@ static int to_native(const sn_foreign *o, seen_filter **out)
 {
     if (o->rule != SN_RULE_SBBF)
         return sn_fail(SEEN_EKIND,
-                       "the bits of a %s filter cannot be a native filter's: the "
-                       "same key goes to other bits",
+                       "a %s filter cannot become a native filter: the same key sets "
+                       "different bits",
                        o->format->pub.name);
     if (o->type > SN_KEY_UTF8)
         return sn_fail(SEEN_EKIND,
@@ -347,8 +347,8 @@ static int to_parquet(const seen_filter *f, const char *format, seen_filter **ou
     if (strcmp(format, "parquet") || f->kind != SEEN_SPLIT || f->layers != 1 ||
         f->hasher.id != SEEN_HASH_XXH64 || f->hasher.seed)
         return sn_fail(SEEN_EKIND,
-                       "the bits of this %s filter cannot be a %s filter's: the "
-                       "same key goes to other bits",
+                       "this %s filter cannot become a %s filter: the same key sets "
+                       "different bits",
                        seen_kind_name(f->kind), format);
     seen_params params = {.bits = f->layer[0].len * 8, .alloc = f->alloc};
     int rc = seen_new_foreign(format, &params, out);

@@ -1,9 +1,9 @@
 /* bloom_go.c - bits-and-blooms/bloom (Go, once willf/bloom), binary and JSON.
  *
- * m, k and the bit set's length, then 64-bit words. Usually all big-endian; a program
- * that called bitset.LittleEndian() wrote the bit set's part little-endian, which shows
- * only in the length. The JSON form carries the bit set's part in base64: it is held in
- * the binary form and turned back when written. */
+ * The file has m, k and the length of the bit set, then 64-bit words. Usually all are
+ * big-endian; after bitset.LittleEndian() a program writes the bit set little-endian,
+ * which shows only in its length. The JSON form has the bit set in base64: we keep it
+ * in binary and encode it again when writing. */
 #include "foreign/probe.h"
 #include "base/bytes.h"
 #include "foreign/bloom_json.h"
@@ -38,7 +38,7 @@ static uint64_t words_of(uint64_t bits)
     return bits / 64 + (bits % 64 != 0);
 }
 
-/* New(0, k) makes m = 1 over a bit set of length 0, which the first add lengthens. */
+/* New(0, k) makes m = 1 with a bit set of length 0; the first add makes it longer. */
 static int grow(sn_foreign *f, uint64_t bit)
 {
     int rc = sn_foreign_room(f, HEAD + 8 * words_of(bit + 1));
@@ -92,7 +92,7 @@ static int open_as(sn_foreign *f, bool little)
     return SEEN_OK;
 }
 
-/* The bytes show their order only in the length, which is m in all files met. */
+/* Only the length shows the byte order; it equals m in all known files. */
 static bool fits(const uint8_t *p, uint64_t len, bool little)
 {
     if (len < HEAD + 8)
@@ -202,7 +202,7 @@ static int open_json(sn_foreign *f, const seen_params *params)
     int rc = sn_json_read(text, len, &parts);
     if (rc < 0)
         return rc;
-    /* The binary form takes the place of the text; only what is kept changes. */
+    /* The binary form replaces the text in F; the caller's bytes are unchanged. */
     f->file = NULL;
     f->len = f->room = 0;
     f->owned = true;
@@ -227,7 +227,7 @@ static int open_json(sn_foreign *f, const seen_params *params)
         f->owned = owned;
         return rc;
     }
-    return SEEN_OK; /* the caller sees that its text is no longer needed */
+    return SEEN_OK; /* f->file has changed: the caller frees its text */
 }
 
 static int write_json(const sn_foreign *f, const sn_sink *to)
@@ -236,7 +236,7 @@ static int write_json(const sn_foreign *f, const sn_sink *to)
     int n = snprintf(head, sizeof head, "{\"m\":%llu,\"k\":%u,\"b\":\"",
                      (unsigned long long)f->bits.m, f->bits.k);
     int rc = to->put(to->ctx, head, (size_t)n);
-    /* 3 bytes become 4 letters: whole triples in every piece but the last. */
+    /* 3 bytes become 4 letters, so every piece but the last has whole triples. */
     for (uint64_t at = 16; rc == SEEN_OK && at < f->len;) {
         uint64_t c = f->len - at < 765 ? f->len - at : 765;
         rc = to->put(to->ctx, text, sn_base64_write(f->file + at, c, text));

@@ -1,4 +1,4 @@
-/* bloom_json.c - reads {"m":..,"k":..,"b":".."} and base64; nothing more of JSON. */
+/* bloom_json.c - reads {"m":..,"k":..,"b":".."} and base64, and no other JSON. */
 #include "foreign/bloom_json.h"
 #include "foreign/untrusted_header.h"
 #include "seen.h"
@@ -58,7 +58,7 @@ int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out)
         uint64_t n, skipped;
         const uint8_t *text;
         if (!string(&c, &name, &n) || !expect(&c, ':'))
-            return sn_fail(SEEN_EFORMAT, "a JSON member without a name");
+            return sn_fail(SEEN_EFORMAT, "a JSON member has no name");
         blank(&c);
         if (n == 1 && *name == 'm') {
             if (!number(&c, &out->m))

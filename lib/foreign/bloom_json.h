@@ -11,13 +11,14 @@ typedef struct sn_json_parts {
     uint64_t set_len;
 } sn_json_parts;
 
-/* Finds "m", "k" and "b" of one flat object, in any order, white space allowed; other
- * members of numbers and plain strings are skipped. SEEN_EFORMAT names what is wrong.
- */
+/* Finds "m", "k" and "b" in one flat object, in any order, with white space; skips
+ * other members if they are numbers or plain strings. SEEN_EFORMAT says what is
+ * wrong. */
 int sn_json_read(const uint8_t *p, uint64_t len, sn_json_parts *out);
 
-/* Base64, URL or standard alphabet, padding optional. The most bytes LEN letters give;
- * the bytes written, UINT64_MAX if it is not base64; the letters written (padded). */
+/* Base64, in the URL or the standard alphabet, padding optional. In order: the most
+ * bytes that LEN letters can give; the bytes written, UINT64_MAX if the text is not
+ * base64; the letters written (padded). */
 uint64_t sn_base64_len(uint64_t len);
 uint64_t sn_base64_read(const uint8_t *text, uint64_t len, uint8_t *out);
 size_t sn_base64_write(const uint8_t *p, uint64_t len, char *out);

@@ -1,8 +1,9 @@
 /* dcso.c - DCSO's bloom (Go, the command `bloom` of Debian).
  *
- * 48 bytes of header, words, then any data the owner attached, which stays. The probe
- * rule is a product that wraps where a modular one was meant; for m close to a power of
- * two it repeats itself (23% false answers instead of 1% at m = 2^20). */
+ * The file has a header of 48 bytes, words, then any data the owner attached, which we
+ * keep. The probe rule multiplies modulo 2^64 where it should multiply modulo m; for m
+ * close to a power of two the probes repeat (23% false positives instead of 1% at
+ * m = 2^20). */
 #include "foreign/probe.h"
 #include "base/bytes.h"
 #include "hash/foreign_hashes.h"

@@ -1,4 +1,4 @@
-/* foreign.c - the formats by name and by their bytes; what they have in common. */
+/* foreign.c - finds formats by name or by content, and has the code they share. */
 #include "foreign/foreign.h"
 #include "foreign/keytype.h"
 #include "base/modulo.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Those with a magic number first, then those whose numbers must fit the length, the
- * more numbers the earlier. */
-#ifdef SEEN_NO_FOREIGN /* as one source, the library may be had without them */
+/* Formats with a magic number come first, then those whose numbers must match the
+ * length; the more such numbers, the earlier. */
+#ifdef SEEN_NO_FOREIGN /* the two-file library can be built without them */
 const sn_format *const sn_formats[] = {NULL};
 const unsigned sn_formats_n = 0;
 #else
@@ -165,7 +165,7 @@ static int check_params(const seen_params **params)
     return sn_check_allocator(&p->alloc);
 }
 
-/* Says why, also if the header of a format fits and only bytes are missing after it. */
+/* Says why. If a header fits a format and only bytes after it are missing, says so. */
 static int not_recognised(uint8_t *bytes, uint64_t len, const seen_allocator *alloc)
 {
     static const seen_params none;
@@ -187,8 +187,8 @@ static int not_recognised(uint8_t *bytes, uint64_t len, const seen_allocator *al
         }
     }
     return sn_fail(SEEN_EFORMAT,
-                   "not a filter file of seen, nor a format that its bytes show: some "
-                   "must be named, see 'seen formats'");
+                   "not a filter file of seen and not a recognised format: some "
+                   "formats must be named, see 'seen formats'");
 }
 
 int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
@@ -219,7 +219,7 @@ int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
         sn_foreign_free(f);
         return rc;
     }
-    if (owned && f->file != bytes) /* held in another form from now on */
+    if (owned && f->file != bytes) /* the format keeps a copy in another form */
         sn_body_free(alloc, bytes, len);
     f->bits.inverse = sn_inverse(f->bits.m);
     *out = f;
@@ -245,7 +245,7 @@ int sn_foreign_new(const char *name, const seen_params *params,
     rc = format->create(f, params);
     if (rc < 0) {
         sn_foreign_free(f);
-        /* The checks speak of a file's fields; here they were arguments. */
+        /* The checks report fields of a file; here the fields are arguments. */
         return rc == SEEN_EFORMAT ? SEEN_EINVAL : rc;
     }
     f->bits.inverse = sn_inverse(f->bits.m);
@@ -267,7 +267,7 @@ void sn_foreign_free(sn_foreign *f)
 
 /* ---- keys ----------------------------------------------------------------------- */
 
-/* One key turned into the bytes that are hashed, in BUF or on the heap. */
+/* One key converted to the bytes to hash, in BUF or on the heap. */
 typedef struct turned {
     seen_key key;
     uint8_t buf[512];
@@ -305,8 +305,8 @@ void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *f
     for (size_t i = 0; i < n; i++) {
         turned t;
         int rc = turn(f, &keys[i], &t);
-        /* Text that cannot be such a key was never added; without memory nothing is
-         * certain. */
+        /* Text that cannot be a key of this type was never added. Without memory the
+         * answer is unknown. */
         found[i] = rc == SEEN_ENOMEM;
         if (rc == SEEN_OK)
             f->format->has(f, &t.key, 1, &found[i]);
@@ -369,8 +369,8 @@ uint64_t sn_bits_set(const uint8_t *p, uint64_t n)
     return set;
 }
 
-/* The share of the m bits that are set, from every STEP-th piece of 4 KiB when there
- * are more than 64 MiB. */
+/* The share of the m bits that are set. Above 64 MiB it is estimated from every STEP-th
+ * piece of 4 KiB. */
 static double fill_of(const sn_bits *b)
 {
     const uint64_t piece = 4096;
@@ -409,7 +409,7 @@ void sn_foreign_stats(const sn_foreign *f, seen_stats *out)
         out->error_now = pow(fill, k);
         out->keys_estimate = sn_keys_behind(fill, m, k);
     } else if (f->rule == SN_RULE_LEVELDB && f->len >= 2) {
-        out->error_now = 1; /* a reserved k: its reader says yes to every key */
+        out->error_now = 1; /* a reserved k: LevelDB's reader finds every key */
     }
     out->added =
         f->counted ? f->added : (uint64_t)(fmin(out->keys_estimate, 9e18) + 0.5);
@@ -528,8 +528,8 @@ int sn_foreign_convert(const sn_foreign *f, const char *name, sn_foreign **out)
         sn_foreign_new(name, &params, &f->alloc, &g) < 0 || !same_rule(f, g)) {
         sn_foreign_free(g);
         return sn_fail(SEEN_EKIND,
-                       "the bits of a %s filter cannot be a %s filter's: the "
-                       "same key goes to other bits",
+                       "a %s filter cannot become a %s filter: the same key sets "
+                       "different bits",
                        f->format->pub.name, name);
     }
     rc = bits_copy(g, &f->bits);

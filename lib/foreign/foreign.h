@@ -1,10 +1,9 @@
-/* foreign.h - what another system's filter is to the rest of the library.
+/* foreign.h - other systems' filters, as the rest of the library sees them.
  *
  * A format is a const table: a probe rule (which bits a key touches) and a container
- * (where the bits and the numbers stand in the file). The container is held as one
- * piece of memory, bits are asked and set where they stand, and writing back is
- * writing that piece. Formats know nothing of files or handles: lib/filter opens,
- * maps and saves. */
+ * (where the file has its bits and numbers). The container is one piece of memory; bits
+ * are tested and set in place, and writing the filter means writing that memory.
+ * Formats know nothing of files or handles: lib/filter opens, maps and saves. */
 #ifndef SN_FOREIGN_H
 #define SN_FOREIGN_H
 #include "base/memory.h"
@@ -20,7 +19,7 @@ typedef struct sn_format sn_format;
 /* Probe rules. Two filters with the same rule, modulus, k and seeds have the same bits
  * for the same keys, whatever their containers. */
 typedef enum sn_rule {
-    SN_RULE_OWN = 0, /* no plain bit array: shared with nobody */
+    SN_RULE_OWN = 0, /* no plain bit array: a rule of this format alone */
     SN_RULE_LEVELDB,
     SN_RULE_MITZ32,
     SN_RULE_MITZ64,
@@ -38,7 +37,7 @@ typedef enum sn_rule {
     SN_RULE_CRC_SHIFT
 } sn_rule;
 
-/* How a key becomes the bytes that are hashed; see keytype.h. */
+/* How a key becomes the bytes to hash; see keytype.h. */
 typedef enum sn_keytype {
     SN_KEY_BYTES = 0,
     SN_KEY_UTF8,
@@ -50,12 +49,12 @@ typedef enum sn_keytype {
     SN_KEY_TYPES
 } sn_keytype;
 
-/* Where bits stand: bit i is bit (i & 7) ^ flip_bit of byte (i >> 3) ^ flip_byte.
+/* The order of bits: bit i is bit (i & 7) ^ flip_bit of byte (i >> 3) ^ flip_byte.
  * Both 0: least significant first. flip_bit 7: most significant first (Redis).
  * flip_byte 7: in big-endian 64-bit words (Java, Go). */
 typedef struct sn_bits {
     uint8_t *at;
-    uint64_t have;    /* bytes there; what lies beyond reads as 0 */
+    uint64_t have;    /* bytes present; bits beyond them read as 0 */
     uint64_t m;       /* modulus */
     uint64_t inverse; /* of m, for sn_bits_mod; set after opening */
     uint32_t k;
@@ -78,9 +77,9 @@ struct sn_foreign {
     sn_bits bits;
     uint32_t seeds[SN_MAX_SEEDS], nseeds;
 
-    /* What the container says of itself; 0: nothing. */
+    /* Numbers recorded in the container; 0: not recorded. */
     uint64_t capacity, added;
-    bool counted; /* added is the whole truth, not only what came since opening */
+    bool counted; /* added counts all keys, not only those since opening */
     double error;
     uint32_t layers;
 
@@ -94,36 +93,36 @@ typedef struct sn_sink {
 
 struct sn_format {
     seen_format pub;
-    unsigned types; /* keytypes it knows, 1 << SN_KEY_...; bytes are always known */
+    unsigned types; /* accepted keytypes, 1 << SN_KEY_...; bytes are always accepted */
 
-    /* Whether these bytes are one, certainly enough to open them unasked. NULL: the
-     * bytes do not show it. */
+    /* True if these bytes have this format, with enough certainty to open them without
+     * a name. NULL: the bytes do not show it. */
     bool (*recognises)(const uint8_t *p, uint64_t len);
 
-    /* f->file and f->len hold the container: checks it whole and fills in the rest.
+    /* Checks the whole container in f->file and f->len and fills in the rest.
      * PARAMS is never NULL. SEEN_EFORMAT names the field. */
     int (*open)(sn_foreign *f, const seen_params *params);
 
-    /* Makes an empty container with sn_foreign_room and fills in as open does. */
+    /* Makes an empty container with sn_foreign_room and fills in F as open does. */
     int (*create)(sn_foreign *f, const seen_params *params);
 
-    /* found[i] = whether keys[i] is in. */
+    /* found[i] is set if the filter has keys[i]. */
     void (*has)(const sn_foreign *f, const seen_key *keys, size_t n, bool *found);
 
-    /* Adds in order and sets dup[i]; returns how many were taken, fewer than N with
-     * the reason in *rc. NULL: opens read-only. */
+    /* Adds in order and sets dup[i]; returns how many keys were added. If fewer than
+     * N, *rc has the reason. NULL: opens read-only. */
     size_t (*add)(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc);
 
-    /* Below: NULL where the plain way serves. */
+    /* The rest may be NULL: then the generic code is used. */
     int (*remove)(sn_foreign *f, const void *key, size_t len);
     int (*write)(const sn_foreign *f, const sn_sink *to); /* NULL: the bytes as held */
-    void (*sync)(sn_foreign *f); /* counts into the header of a mapped file */
+    void (*sync)(sn_foreign *f); /* writes counts to the header of a mapped file */
     void (*stats)(const sn_foreign *f, seen_stats *out);
     int (*describe)(const sn_foreign *f, char *buf, size_t size); /* after the name */
     void (*close)(sn_foreign *f);
 };
 
-/* All formats, in the order in which they are tried. */
+/* All formats, in the order in which recognition tries them. */
 extern const sn_format *const sn_formats[];
 extern const unsigned sn_formats_n;
 const sn_format *sn_format_named(const char *name);
@@ -131,7 +130,7 @@ const sn_format *sn_format_of(const uint8_t *p,
                               uint64_t len); /* NULL: not recognised */
 
 /* Opens the container in BYTES. NAME NULL: recognise it. With OWNED the bytes came from
- * sn_body_alloc and belong to F from then on, but not if this fails. */
+ * sn_body_alloc and belong to F, unless this fails. */
 int sn_foreign_open(uint8_t *bytes, uint64_t len, bool owned, bool writable,
                     const char *name, const seen_params *params,
                     const seen_allocator *alloc, sn_foreign **out);
@@ -139,7 +138,7 @@ int sn_foreign_new(const char *name, const seen_params *params,
                    const seen_allocator *alloc, sn_foreign **out);
 void sn_foreign_free(sn_foreign *f);
 
-/* Keys as the caller has them, any number. */
+/* These take any number of keys, in the caller's form. */
 void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found);
 size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
                       int *rc);
@@ -148,33 +147,33 @@ int sn_foreign_write(const sn_foreign *f, const sn_sink *to);
 void sn_foreign_stats(const sn_foreign *f, seen_stats *out);
 int sn_foreign_describe(const sn_foreign *f, char *buf, size_t size);
 
-/* Adds to DST the keys of SRC: the OR of the bits, where both have the same rule, m, k
+/* Adds the keys of SRC to DST: the OR of the bits, if both have the same rule, m, k
  * and order. SEEN_EMISMATCH says what differs. */
 int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src);
 
-/* The same bits in the container of format NAME, if its rule can be the same;
- * SEEN_EKIND and the remedy otherwise. */
+/* Puts the same bits into a container of format NAME, if its rule can be the same;
+ * otherwise fails with SEEN_EKIND and says what to do instead. */
 int sn_foreign_convert(const sn_foreign *f, const char *name, sn_foreign **out);
 
 /* ---- for the formats ------------------------------------------------------------ */
 
-/* Makes room for LEN bytes of container, new ones zero, and sets f->len; offsets stay,
- * pointers into f->file do not. SEEN_EFULL if the memory is another's. */
+/* Grows the container to LEN bytes, new ones zero, and sets f->len. Offsets stay valid,
+ * pointers into f->file do not. SEEN_EFULL if F does not own the memory. */
 int sn_foreign_room(sn_foreign *f, uint64_t len);
 
-/* Checks k and m that came from outside. */
+/* Checks k and m from untrusted input. */
 int sn_check_km(uint64_t k, uint64_t m);
 
-/* Whether PARAMS has keys and an error that a size can be computed from. */
+/* True if PARAMS has keys and an error from which a size can be computed. */
 bool sn_keys_and_error(const seen_params *params);
-/* SEEN_EINVAL: FORMAT is not made without WHAT. */
+/* Fails with SEEN_EINVAL: a new FORMAT needs WHAT. */
 int sn_needs(const char *format, const char *what);
-/* *M = BITS, as a formula computed them; SEEN_ETOOBIG if no memory has so many. */
+/* Sets *M to BITS, the result of a formula; SEEN_ETOOBIG if that exceeds all memory. */
 int sn_bits_from(double bits, uint64_t *m);
 
-/* The bits set in N bytes. */
+/* The number of bits set in N bytes. */
 uint64_t sn_bits_set(const uint8_t *p, uint64_t n);
-/* The keys that K probes for each have FILLed so much of M bits. */
+/* The number of keys, with K probes each, that set a share FILL of M bits. */
 double sn_keys_behind(double fill, double m, double k);
 
 /* The bytes of a raw array of m bits. */

@@ -1,7 +1,7 @@
 /* guava.c - Guava's BloomFilter as writeTo writes it (Java).
  *
- * Six bytes of header and big-endian 64-bit words. The funnel, how an object became
- * bytes, is not stored: it is the `type` of the parameters. */
+ * The file has a header of six bytes and big-endian 64-bit words. It does not record
+ * the funnel, which turns objects into bytes: that is the `type` of the parameters. */
 #include "foreign/probe.h"
 #include "hash/murmur3.h"
 #include <math.h>
@@ -24,8 +24,8 @@ static uint64_t next64(const sn_foreign *f, sn_state *s, uint32_t i)
     return sn_bits_mod(&f->bits, (s->a + i * s->b) & INT64_MAX);
 }
 
-/* MURMUR128_MITZ_32: the halves of the first word; probes are numbered from 1, and a
- * negative number is inverted, not negated. */
+/* MURMUR128_MITZ_32: uses the halves of the first word. Probes are numbered from 1, and
+ * a negative number is inverted bit by bit, not negated. */
 static uint64_t next32(const sn_foreign *f, sn_state *s, uint32_t i)
 {
     uint32_t c = (uint32_t)s->a + (i + 1) * (uint32_t)(s->a >> 32);
@@ -87,7 +87,7 @@ static int create_as(sn_foreign *f, const seen_params *params, uint8_t strategy)
 {
     if (!params->keys && !(params->error > 0) && !params->bits)
         return sn_needs("guava", "keys and error, or m and k");
-    /* Guava, asked for 0 keys, makes room for one. */
+    /* For 0 keys Guava makes room for one. */
     double n = params->keys ? (double)params->keys : 1;
     double p = params->error > 0 ? params->error : 0.03;
     double m = (double)params->bits, k = params->probes;

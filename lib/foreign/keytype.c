@@ -1,4 +1,5 @@
-/* keytype.c - text to UTF-8, UTF-16, int32, int64, float and double as hashed. */
+/* keytype.c - converts text to the bytes of UTF-8, UTF-16, int32, int64, float,
+ * double. */
 #include "foreign/keytype.h"
 #include "base/bytes.h"
 #include <errno.h>
@@ -66,7 +67,7 @@ static size_t put_utf16(uint8_t *out, uint32_t c)
     return 2 * n;
 }
 
-/* Java writes a lone surrogate as a question mark. */
+/* Java encodes a lone surrogate as a question mark. */
 static size_t utf8_copy(const uint8_t *p, size_t len, uint8_t *out)
 {
     size_t n = 0, took;
@@ -82,8 +83,8 @@ static size_t utf8_copy(const uint8_t *p, size_t len, uint8_t *out)
     return n;
 }
 
-/* Decimal integers within BITS bits, signed or not; "-5" and "4294967291" are the same
- * int32. */
+/* A decimal integer of BITS bits, signed or unsigned; "-5" and "4294967291" are the
+ * same int32. */
 static int integer(const char *text, int bits, uint8_t *out)
 {
     char *end;
@@ -141,7 +142,7 @@ int sn_keytype_convert(sn_keytype t, const void *text, size_t len, uint8_t *out,
     case SN_KEY_FLOAT:
     case SN_KEY_DOUBLE:
         if (len >= sizeof word || memchr(p, 0, len))
-            return sn_fail(SEEN_EINVAL, "a key of %zu bytes is no number", len);
+            return sn_fail(SEEN_EINVAL, "a key of %zu bytes is not a number", len);
         if (len)
             memcpy(word, p, len);
         word[len] = 0;

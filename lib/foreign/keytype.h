@@ -1,8 +1,8 @@
-/* keytype.h - from the text of a key to the bytes that another system hashed.
+/* keytype.h - converts the text of a key to the bytes that another system hashes.
  *
  * Java and Parquet hash an integer as its four or eight bytes and a Java string often
- * as UTF-16; callers have text. The text is UTF-8; a lone surrogate in it stands as
- * its three bytes. Where text cannot be such a key, it was certainly never added. */
+ * as UTF-16, but callers have text. The text is UTF-8; a lone surrogate is three bytes
+ * in it. Text that cannot be a key of the type was certainly never added. */
 #ifndef SN_KEYTYPE_H
 #define SN_KEYTYPE_H
 #include "foreign/foreign.h"
@@ -14,7 +14,7 @@ const char *sn_keytype_name(sn_keytype t);
 /* Bytes that sn_keytype_convert may write for LEN bytes of text. */
 size_t sn_keytype_room(sn_keytype t, size_t len);
 
-/* Converts; SEEN_EINVAL if the text cannot be such a key. */
+/* Converts TEXT; SEEN_EINVAL if it cannot be a key of type T. */
 int sn_keytype_convert(sn_keytype t, const void *text, size_t len, uint8_t *out,
                        size_t *out_len);
 

@@ -1,8 +1,8 @@
 /* leveldb_filter.c - LevelDB's builtin filter: bits, and k in the last byte.
  *
- * The filter knows its k and its size, but not its number of keys; a table's filter
- * block is made of these (leveldb_table.c). Adding to one keeps its size: LevelDB makes
- * each for a known number of keys. */
+ * The filter records k and its size, but not the number of keys. The filter block of a
+ * table consists of such filters (leveldb_table.c). Adding keys does not change the
+ * size: LevelDB makes each filter for a known number of keys. */
 #include "foreign/probe.h"
 #include "foreign/leveldb_filter.h"
 #include "hash/foreign_hashes.h"
@@ -44,7 +44,7 @@ static void has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found
 {
     if (f->bits.m)
         sn_scan_has(f, keys, n, found, start, next);
-    else /* nothing in the array, or a k that is reserved */
+    else /* an empty array, or a reserved k */
         memset(found, f->len >= 2, n);
 }
 
@@ -77,7 +77,7 @@ static int create(sn_foreign *f, const seen_params *params)
         return sn_needs("leveldb", "keys, and bits per key (10)");
     if (!bits && __builtin_mul_overflow(params->keys, (uint64_t)b, &bits))
         return sn_fail(SEEN_ETOOBIG, "keys times bits per key is over 2^64");
-    /* The cut of 0.69 is LevelDB's. */
+    /* LevelDB rounds ln 2 to 0.69. */
     k = k ? k : b > 43 ? 30 : (uint32_t)((double)b * 0.69);
     k = k < 1 ? 1 : k > 30 ? 30 : k;
     bits = bits < 64 ? 64 : bits;

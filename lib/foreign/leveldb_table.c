@@ -1,9 +1,9 @@
 /* leveldb_table.c - the filters inside LevelDB's table files (.ldb, .sst), read only.
  *
- * A table has one filter for every 2 KiB of file in which a data block starts. A key is
- * asked as LevelDB asks: the index names the data block that would hold it, the block's
- * offset names the filter. leveldb-block is the filter block cut out of a table:
- * without an index any filter may answer. */
+ * A table has one filter for every 2 KiB of file in which a data block starts. A lookup
+ * works as in LevelDB: the index gives the data block that would hold the key, and the
+ * offset of the block gives the filter. leveldb-block is a filter block extracted from
+ * a table: without an index, all its filters are asked. */
 #include "foreign/foreign.h"
 #include "foreign/leveldb_filter.h"
 #include "foreign/snappy.h"
@@ -67,7 +67,7 @@ static bool filter_at(const block_set *b, uint64_t i, span *out)
     return true;
 }
 
-/* Offsets that make no sense count as a match: never lose a key. */
+/* Invalid offsets count as a match, so that no key is lost. */
 static bool filter_match(const block_set *b, uint64_t i, const seen_key *k)
 {
     span s;
@@ -88,7 +88,8 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *x)
     return false;
 }
 
-/* A block handle: the bytes it names, without the trailer, which must be there too. */
+/* Reads a block handle: gives the bytes of its block without the trailer, which must
+ * also lie inside the file. */
 static int handle_read(const sn_foreign *f, const uint8_t **p, const uint8_t *end,
                        const char *what, span *out)
 {
@@ -100,7 +101,8 @@ static int handle_read(const sn_foreign *f, const uint8_t **p, const uint8_t *en
     return SEEN_OK;
 }
 
-/* Unpacks a block if its type byte says so; *OWNED is NULL if there was no need. */
+/* Unpacks a block if its type byte says that it is compressed; otherwise *OWNED is
+ * NULL. */
 static int block_load(const sn_foreign *f, span *s, const char *what, uint8_t **owned)
 {
     uint8_t type = s->p[s->len];
@@ -111,7 +113,7 @@ static int block_load(const sn_foreign *f, span *s, const char *what, uint8_t **
         return sn_fail(SEEN_EFORMAT, "the %s has compression %u", what, type);
     uint64_t len = sn_snappy_len(s->p, s->len);
     if (len == UINT64_MAX)
-        return sn_fail(SEEN_EFORMAT, "the %s says a wrong length", what);
+        return sn_fail(SEEN_EFORMAT, "the %s has a wrong length", what);
     uint8_t *out = sn_alloc(&f->alloc, len ? len : 1);
     if (!out)
         return sn_no_memory("no memory for the %s", what);
@@ -163,9 +165,10 @@ static int metaindex_find(const sn_foreign *f, span meta, span *filter)
     const uint8_t *p = meta.p, *end = meta.p + meta.len;
     while ((rc = entry_next(&p, end, &shared, &suffix, &value)) == 1) {
         if (shared > have)
-            return sn_fail(SEEN_EFORMAT, "a metaindex key shares more than there is");
+            return sn_fail(SEEN_EFORMAT,
+                           "a metaindex key shares more bytes than the last key has");
         have = shared + suffix.len;
-        /* Longer names are other people's: only the first letters are kept. */
+        /* Longer names are not ours: their first letters suffice to tell. */
         for (uint64_t i = shared; i < have && i < sizeof key; i++)
             key[i] = (char)suffix.p[i - shared];
         if (have == strlen(NAME) && !memcmp(key, NAME, have))
@@ -201,7 +204,7 @@ static int index_read(const sn_foreign *f, block_set *b, span s)
     entry e;
     while ((rc = entry_next(&p, end, &shared, &e.key, &value)) == 1) {
         const uint8_t *v = value.p;
-        /* LevelDB's index restarts at every entry, so keys stand there whole. */
+        /* LevelDB's index restarts at every entry, so its keys are complete. */
         if (shared || b->entries >= most)
             return sn_fail(SEEN_EFORMAT, "the index is not LevelDB's: shared prefixes");
         if (!varint(&v, v + value.len, &e.offset))
@@ -313,7 +316,7 @@ static void table_has(const sn_foreign *f, const seen_key *keys, size_t n, bool 
     for (size_t i = 0; i < n; i++) {
         uint64_t at = index_seek(b, &keys[i]);
         if (at == b->entries) {
-            found[i] = false; /* beyond the last key of the table */
+            found[i] = false; /* after the last key of the table */
             continue;
         }
         uint64_t filter = b->index[at].offset >> b->base_lg;
@@ -331,8 +334,8 @@ static void block_has(const sn_foreign *f, const seen_key *keys, size_t n, bool 
     }
 }
 
-/* A key asks one filter of a table, so the error is the mean over the filters; of a
- * block alone it asks all of them. */
+/* A lookup in a table asks one filter, so the error is the mean over the filters. A
+ * lookup in a block alone asks all of them. */
 static void stats(const sn_foreign *f, seen_stats *out)
 {
     const block_set *b = f->own;
@@ -382,7 +385,7 @@ const sn_format sn_fmt_leveldb_table = {
 };
 
 const sn_format sn_fmt_leveldb_block = {
-    .pub = {"leveldb-block", "LevelDB filter block cut out of a table, read only", "",
+    .pub = {"leveldb-block", "LevelDB filter block taken out of a table, read only", "",
             "", 0},
     .open = open_block,
     .has = block_has,

@@ -1,8 +1,8 @@
 /* libbloom.c - jvirkki's libbloom (C): 2.x files, and 1.x arrays, which have no header.
  *
- * Both hash alike; 1.x lets the sum wrap at 32 bits, 2.x does not, so neither can read
- * the other's bits. A 2.x file is an image of its structure on 64-bit little-endian
- * machines. */
+ * Both use the same hashes, but in 1.x the sum wraps at 32 bits and in 2.x it does not,
+ * so neither can read the other's bits. A 2.x file is an image of libbloom's struct on
+ * 64-bit little-endian machines. */
 #include "foreign/probe.h"
 #include "foreign/raw.h"
 #include "base/bytes.h"
@@ -33,8 +33,8 @@ static uint64_t next1(const sn_foreign *f, sn_state *s, uint32_t i)
 SN_PROBES(two, start, next2)
 SN_PROBES(one, start, next1)
 
-/* N * X, rounded down, as 64 bits of mantissa have it: x86's long double, which libbloom
- * uses. Where a long double is another thing, or a library, from the whole product. */
+/* N * X, rounded down, as computed with a mantissa of 64 bits: libbloom uses the long
+ * double of x86. If long double differs or needs a library, uses the full product. */
 static uint64_t times(uint64_t n, double x)
 {
 #if LDBL_MANT_DIG == 64
@@ -49,9 +49,8 @@ static uint64_t times(uint64_t n, double x)
 #endif
 }
 
-/* bits, hashes and bits per entry as both versions compute them; 2.x multiplies in long
- * double, which on this side of 2^53 bits gives the same after truncation or one more.
- */
+/* Bits, hashes and bits per entry as both versions compute them. 2.x multiplies in long
+ * double; below 2^53 bits the truncated result is the same or one more. */
 static int size_of(const seen_params *params, bool wide, uint64_t *m, uint64_t *k,
                    double *bpe)
 {

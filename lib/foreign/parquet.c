@@ -1,8 +1,8 @@
 /* parquet.c - Parquet's split block filter: a Thrift header and a native split layer.
  *
- * The bitset is asked and set by the split kind where it stands, with the hash Parquet
- * takes. parquet-v0 is the withdrawn first form, for reading only: another header,
- * another hash, and a mask instead of a product to choose the block. */
+ * The split kind tests and sets bits in the bitset in place, with Parquet's hash.
+ * parquet-v0 is the withdrawn first version, read only: it has another header, another
+ * hash, and chooses the block by a mask instead of a product. */
 #include "foreign/sbbf.h"
 #include "foreign/thrift.h"
 #include "base/bytes.h"
@@ -21,7 +21,7 @@ static int union_is_one(sn_thrift *t, const char *name)
     uint32_t id = 0;
     int type = sn_thrift_field(t, &id);
     if (t->bad || type != SN_T_STRUCT || id != 1)
-        return sn_fail(SEEN_EFORMAT, "%s is not the one that is known", name);
+        return sn_fail(SEEN_EFORMAT, "%s has an unknown value", name);
     sn_thrift_skip(t, type);
     while ((type = sn_thrift_field(t, &id)) > 0)
         sn_thrift_skip(t, type);
@@ -93,7 +93,7 @@ int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes)
     bool anywhere = false;
 #endif
     if (!anywhere && (uintptr_t)bitset % 4)
-        l->variant = NULL; /* the scalar variant wants whole words */
+        l->variant = NULL; /* only AVX2 and AVX-512 accept any address */
     return SEEN_OK;
 }
 
@@ -206,15 +206,15 @@ static int open_filter(sn_foreign *f, const seen_params *params)
     return open_bits(f, head, bytes);
 }
 
-/* As parquet-java sizes it: a power of two between 32 bytes and 128 MiB, which every
- * reader takes. */
+/* The size that parquet-java chooses: a power of two between 32 bytes and 128 MiB,
+ * which every reader accepts. */
 static int size_for(const seen_params *params, uint64_t *bytes)
 {
     double n = (double)params->keys, p = params->error > 0 ? params->error : 0.01;
     if (params->bits) {
         *bytes = params->bits / 8;
         if (params->bits % 256 || *bytes > INT32_MAX)
-            return sn_fail(SEEN_EINVAL, "m = %llu is no multiple of 256 below 2^34",
+            return sn_fail(SEEN_EINVAL, "m = %llu is not a multiple of 256 below 2^34",
                            (unsigned long long)params->bits);
         return SEEN_OK;
     }
@@ -225,12 +225,11 @@ static int size_for(const seen_params *params, uint64_t *bytes)
     if (m > (double)most * 8)
         return sn_fail(SEEN_ETOOBIG,
                        "%.0f keys at error %g take %.0f bytes, but a Parquet filter has at "
-                       "most %llu, and one for each row group: at most %.0f keys at this "
-                       "error, or give m",
+                       "most %llu (one filter for each row group): use at most %.0f "
+                       "keys at this error, or give m",
                        n, p, m / 8, (unsigned long long)most,
                        floor((double)most * 8 / a_key));
-    /* parquet-java's own rounding: it clears one bit, which is not a multiple of 256.
-     */
+    /* As parquet-java rounds: it clears a single bit, so this is no multiple of 256. */
     uint64_t bits = m < (double)most * 8 ? (uint64_t)m : most * 8;
     uint64_t want = ((bits + 255) & ~(uint64_t)256) / 8;
     want = want < most ? want : most;
@@ -259,7 +258,7 @@ static int create(sn_foreign *f, const seen_params *params)
 static void stats(const sn_foreign *f, seen_stats *out)
 {
     sn_measure m;
-    sn_split.measure(f->own, &m); /* reads bytes: any address will do */
+    sn_split.measure(f->own, &m); /* reads single bytes: needs no alignment */
     out->bits_set = m.bits_set;
     out->fill = (double)m.bits_set / (double)m.bits;
     out->error_now = m.error;
@@ -321,7 +320,7 @@ static void v0_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *fo
 }
 
 const sn_format sn_fmt_parquet_v0 = {
-    .pub = {"parquet-v0", "Parquet's withdrawn first form (Murmur3), read only", "type",
+    .pub = {"parquet-v0", "Parquet's withdrawn version 0 (Murmur3), read only", "type",
             "", SEEN_FORMAT_KNOWN},
     .types = SN_SBBF_TYPES,
     .recognises = v0_recognises,

@@ -1,10 +1,10 @@
 /* parquet_file.c - the filters of one column of a whole Parquet file, read only.
  *
- * The footer says where each row group keeps the filter of each column; a key is in if
- * the filter of any row group has it. A row group with rows and without a filter (writers
- * leave it out for chunks with a dictionary) may hold any key: then every answer is yes.
- * The column's physical type tells how a key is hashed, so the text of an integer works
- * without saying more. */
+ * The footer records where each row group has the filter of each column; a key is found
+ * if the filter of any row group has it. A row group that has rows but no filter
+ * (writers leave it out for chunks with a dictionary) may hold any key: then every
+ * answer is yes. The column's physical type determines how a key is hashed, so integers
+ * can be given as text without further options. */
 #include "foreign/sbbf.h"
 #include "foreign/keytype.h"
 #include "foreign/thrift.h"
@@ -13,24 +13,24 @@
 #include <stdio.h>
 
 typedef struct filters {
-    uint64_t blind; /* row groups without a filter: if any, nothing is certainly absent */
+    uint64_t blind; /* row groups without a filter: if any, all keys may be in */
     uint32_t n, room;
     sn_layer layer[];
 } filters;
 
 typedef struct column {
     char name[256]; /* the path, joined by dots; dots in a name are written \. */
-    bool cut;       /* it is longer than that */
+    bool cut;       /* the path is longer than that */
     int64_t offset; /* of the filter; -1: none */
     int type;       /* physical; -1: unknown */
 } column;
 
-/* What the walk over the footer looks for, and finds. */
+/* What to look for in the footer, and what was found. */
 typedef struct search {
     sn_foreign *f;
     int row_group;    /* 0: all */
     const char *want; /* NULL: the only column with filters */
-    char found[256];  /* the column taken */
+    char found[256];  /* the chosen column */
     char others[256]; /* names with filters, for the message */
     filters *into;    /* NULL: only count */
     uint32_t hits;
@@ -109,20 +109,20 @@ static void filter_take(search *s, const column *c, uint64_t group)
     s->hits++;
 }
 
-/* Whether NAME is one of the names in LIST, which has ", " between them. */
+/* True if NAME is one of the names in LIST, which are separated by ", ". */
 static bool listed(const char *list, const char *name)
 {
     size_t len = strlen(name);
     if (!len)
-        return true; /* found everywhere, also behind the end; not worth a place */
+        return true; /* not worth listing, and strstr finds it anywhere */
     for (const char *at = list; (at = strstr(at, name)); at++)
         if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
             return true;
     return false;
 }
 
-/* One column of a row group, as the caller's wish has it. Returns whether it is the
- * column that was asked for and has a filter. */
+/* Looks at one column of a row group. Returns true if it is the wanted column and has a
+ * filter. */
 static bool column_see(search *s, const column *c, uint64_t group)
 {
     if (c->cut) {
@@ -139,7 +139,7 @@ static bool column_see(search *s, const column *c, uint64_t group)
     if (c->offset < 0 || (s->want && strcmp(s->want, c->name) != 0))
         return false;
     if (!s->want && *s->found && strcmp(s->found, c->name)) {
-        s->rc = SEEN_EINVAL; /* which one? said when all names are known */
+        s->rc = SEEN_EINVAL; /* ambiguous; reported when all names are known */
         return false;
     }
     snprintf(s->found, sizeof s->found, "%s", c->name);
@@ -258,7 +258,7 @@ static int open_file(sn_foreign *f, const seen_params *params)
     if (!params->type && s.type >= 0 && s.type < 8)
         f->type = types[s.type];
     f->layers = all->n;
-    if (all->n == 1 && !all->blind) { /* one bitset: it can be taken out of the file */
+    if (all->n == 1 && !all->blind) { /* a single bitset can be extracted */
         f->rule = SN_RULE_SBBF;
         f->bits = (sn_bits){.at = all->layer[0].body,
                             .have = all->layer[0].len,

@@ -1,8 +1,8 @@
-/* probe.h - asks and sets k bits a key in a plain bit array, for any probe rule.
+/* probe.h - tests and sets k bits a key in a plain bit array, for any probe rule.
  *
- * A rule is two functions, given as constants so that the compiler melts them into the
- * loop: START hashes a key once, NEXT gives the index of probe i and may move the state
- * on. Every index is taken below bits->m. */
+ * A rule is two functions, passed as constants so that the compiler inlines them into
+ * the loop: START hashes a key once, NEXT returns the index of probe i and may advance
+ * the state. Every index is below bits->m. */
 #ifndef SN_PROBE_H
 #define SN_PROBE_H
 #include "foreign/foreign.h"
@@ -31,7 +31,7 @@ SN_INLINE bool sn_bit_get(const sn_bits *b, uint64_t i)
     return byte < b->have && (b->at[byte] >> ((i & 7) ^ b->flip_bit) & 1);
 }
 
-/* The byte must be there. */
+/* The byte must be present. */
 SN_INLINE void sn_bit_set(const sn_bits *b, uint64_t i)
 {
     b->at[(i >> 3) ^ b->flip_byte] |= (uint8_t)(1u << ((i & 7) ^ b->flip_bit));
@@ -62,8 +62,8 @@ SN_INLINE bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next)
     return true;
 }
 
-/* In an array beyond the caches every probe waits for memory: there, all probes of all
- * keys of a batch are fetched before the first is looked at. */
+/* In an array larger than the caches every probe waits for memory, so all probes of a
+ * batch are prefetched before the first one is tested. */
 #define SN_FAR ((uint64_t)4 << 20)
 #define SN_FAR_PROBES 16
 
@@ -111,7 +111,7 @@ SN_INLINE void sn_scan_has(const sn_foreign *f, const seen_key *keys, size_t n,
     }
 }
 
-/* Sets the bits of a key; whether all were set before. */
+/* Sets the bits of a key; true if all were set before. */
 SN_INLINE bool sn_probe_set(sn_foreign *f, sn_state s, sn_next_fn *next)
 {
     bool all = true;
@@ -125,8 +125,8 @@ SN_INLINE bool sn_probe_set(sn_foreign *f, sn_state s, sn_next_fn *next)
     return all;
 }
 
-/* Adds where the array may have to be lengthened first. GROW makes the byte of a bit
- * present that lies beyond bits->have. */
+/* Adds keys to an array that may be too short. GROW lengthens it so that it has the
+ * byte of a bit beyond bits->have. */
 SN_INLINE size_t sn_scan_grow(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
                               int *rc, sn_start_fn *start, sn_next_fn *next,
                               int (*grow)(sn_foreign *f, uint64_t bit))

@@ -1,4 +1,4 @@
-/* raw.c - bit arrays without any header: how long they are, how they grow. */
+/* raw.c - bit arrays without a header: their length and their growth. */
 #include "foreign/raw.h"
 #include "hash/murmur3.h"
 

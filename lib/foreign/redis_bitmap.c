@@ -1,8 +1,8 @@
 /* redis_bitmap.c - Redis strings filled with SETBIT by Python programs.
  *
- * The string is as long as the highest bit ever set needs; what lies beyond is zero.
- * redis-bitmap takes one mmh3.hash per seed, scrapy-redis a polynomial over the code
- * points of the text per seed. */
+ * The string ends with the byte of the highest bit that was ever set; bits beyond it
+ * are zero. For each seed, redis-bitmap uses one mmh3.hash, scrapy-redis a polynomial
+ * over the code points of the text. */
 #include "foreign/probe.h"
 #include "foreign/keytype.h"
 #include "foreign/raw.h"
@@ -92,7 +92,7 @@ static uint64_t scrapy_next(const sn_foreign *f, sn_state *s, uint32_t i)
     return h & (f->bits.m - 1);
 }
 
-/* The original never finds the empty text, whatever was added. */
+/* The original never finds the empty text, even if it was added. */
 static void scrapy_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
 {
     sn_scan_has(f, keys, n, found, key_start, scrapy_next);

@@ -1,6 +1,6 @@
 /* redis_dump.c - files of RedisBloom dumps: the SCANDUMP header and all chunks, one
- * after another. The chains of redisbloom.h are laid over the file's bytes; links that
- * are appended later live in memory until the dump is written. */
+ * after another. The chains of redisbloom.h work on the bytes of the file; links that
+ * are appended later are in memory until the dump is written. */
 #include "foreign/foreign.h"
 #include "foreign/redisbloom/redis_chain.h"
 #include "base/bytes.h"
@@ -37,8 +37,8 @@ static void bf_fill(sn_foreign *f)
     f->counted = true;
 }
 
-/* The promise for the whole chain: twice the first link's, for each next one has half.
- */
+/* The error of the whole chain is at most twice that of the first link, because each
+ * next link has half the error of the one before. */
 static int bf_open(sn_foreign *f, const seen_params *params)
 {
     sn_bf *bf;
@@ -118,7 +118,7 @@ static int bf_write(const sn_foreign *f, const sn_sink *to)
     return rc;
 }
 
-/* Only counts have changed: the header keeps its length. */
+/* Only counts change: the header keeps its length. */
 static void bf_sync(sn_foreign *f)
 {
     if (sn_bf_header(f->own, NULL, 0) < f->len)
@@ -207,8 +207,8 @@ static void cf_fill(sn_foreign *f)
 static int cf_open(sn_foreign *f, const seen_params *params)
 {
     sn_cf *cf;
-    /* An add moves fingerprints from slot to slot, and one that is cut short would have
-     * taken one out and not put it back. */
+    /* An add moves fingerprints from slot to slot; if it is interrupted, one of them
+     * has been removed and not put back. */
     if (SN_FILES && f->writable && !f->owned)
         return sn_fail(SEEN_EKIND, "a cuckoo filter cannot be written in place without "
                                    "losing a key when it is killed: load it, add, and "
@@ -239,7 +239,7 @@ static void cf_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *fo
         found[i] = sn_cf_has(f->own, keys[i].data, keys[i].len);
 }
 
-/* CF.ADDNX: a key that is there is not stored a second time. */
+/* CF.ADDNX: a key that is present is not stored again. */
 static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)
 {
     for (size_t i = 0; i < n; i++) {
@@ -285,7 +285,7 @@ static void cf_sync(sn_foreign *f)
         sn_cf_header(f->own, f->file);
 }
 
-/* Bits are slots here: a byte each, of which 255 values are fingerprints. */
+/* Slots count as bits here: each is a byte, and 255 of its values are fingerprints. */
 static void cf_stats(const sn_foreign *f, seen_stats *out)
 {
     sn_cf_info info;

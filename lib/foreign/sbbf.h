@@ -1,17 +1,17 @@
-/* sbbf.h - Parquet's split block filters, shared by the file forms that hold them. */
+/* sbbf.h - Parquet's split block filters, for both kinds of file that contain them. */
 #ifndef SN_SBBF_H
 #define SN_SBBF_H
 #include "foreign/foreign.h"
 #include "kind/kind.h"
 
-/* Reads the header at P and checks it; *HEAD is its length, *BYTES the bitset's. Only
- * the header needs to lie within LEN. */
+/* Reads and checks the header at P; *HEAD is its length, *BYTES that of the bitset.
+ * Only the header must lie within LEN. */
 int sn_sbbf_header(const uint8_t *p, uint64_t len, uint64_t *head, uint64_t *bytes);
 
-/* Writes a header as every known writer does; returns its length, at most 24. */
+/* Writes the header that all known writers write; returns its length, at most 24. */
 size_t sn_sbbf_put_header(uint8_t *p, uint64_t bytes);
 
-/* A layer of the native split kind over a bitset, wherever it stands. */
+/* Makes a layer of the native split kind over a bitset at any address. */
 int sn_sbbf_layer(sn_layer *l, uint8_t *bitset, uint64_t bytes);
 
 /* For batches of hashes (XXH64 with seed 0 of a key). */

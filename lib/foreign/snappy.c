@@ -1,4 +1,4 @@
-/* snappy.c - Snappy's block form: literals and copies from what was written before. */
+/* snappy.c - Snappy's block format: literals, and copies of earlier output. */
 #include "foreign/snappy.h"
 #include "base/fail.h"
 #include "seen.h"
@@ -16,7 +16,7 @@ static int varint(const uint8_t **p, const uint8_t *end, uint64_t *x)
     return 0;
 }
 
-/* No element gives more than 64 bytes for 3: a longer promise is a lie. */
+/* No element gives more than 64 bytes for 3: a larger length must be false. */
 uint64_t sn_snappy_len(const uint8_t *p, uint64_t len)
 {
     const uint8_t *at = p;
@@ -39,7 +39,7 @@ int sn_snappy_unpack(const uint8_t *p, uint64_t len, uint8_t *out, uint64_t out_
                          : size >= 60     ? size - 59
                                           : 0;
         if (extra > (uint64_t)(end - p))
-            return sn_fail(SEEN_EFORMAT, "a compressed block is cut off");
+            return sn_fail(SEEN_EFORMAT, "a compressed block is truncated");
         for (uint64_t i = 0; i < extra; i++)
             back |= (uint64_t)p[i] << (8 * i);
         p += extra;

@@ -3,7 +3,7 @@
 #define SN_SNAPPY_H
 #include <stdint.h>
 
-/* The length that LEN packed bytes say they unpack to; UINT64_MAX if they cannot. */
+/* The unpacked length that LEN packed bytes declare; UINT64_MAX if it is impossible. */
 uint64_t sn_snappy_len(const uint8_t *p, uint64_t len);
 /* Unpacks to exactly OUT_LEN bytes; SEEN_OK or SEEN_EFORMAT. */
 int sn_snappy_unpack(const uint8_t *p, uint64_t len, uint8_t *out, uint64_t out_len);

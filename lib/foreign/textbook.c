@@ -1,7 +1,7 @@
 /* textbook.c - three schemes from tutorials, whose files are bare bit arrays.
  *
- * fnv-split: Go, both halves of FNV-1 64. crc32-shift: Go, CRC-32 and its upper half,
- * worse than its formula says because the second hash hangs on the first. mmh3-17:
+ * fnv-split: Go, both halves of FNV-1 64. crc32-shift: Go, CRC-32 and its upper half;
+ * its error exceeds its formula because the second hash depends on the first. mmh3-17:
  * Python, one Murmur3 per probe with seeds from 17 on. */
 #include "foreign/probe.h"
 #include "foreign/raw.h"
@@ -95,7 +95,7 @@ static int crc_open(sn_foreign *f, const seen_params *params)
     f->capacity = params->keys;
     f->error = params->error;
     rc = sn_raw_open(f, params, m, k ? k : 1, false, false);
-    f->bits.k = (uint32_t)k; /* its formula gives 0 for large p: all is contained */
+    f->bits.k = (uint32_t)k; /* the formula gives 0 for large p: every key is found */
     return rc;
 }
 

@@ -61,7 +61,7 @@ uint64_t sn_thrift_list(sn_thrift *t, int *type)
     *type = b & 15;
     if (n == 15)
         n = sn_thrift_varint(t);
-    /* Every element takes a byte at least: a longer list is a lie. */
+    /* Every element takes at least one byte: a longer list must be false. */
     if (n > (uint64_t)(t->end - t->p))
         t->bad = true;
     return t->bad ? 0 : n;
@@ -75,7 +75,7 @@ static void forward(sn_thrift *t, uint64_t n)
         t->p += n;
 }
 
-/* Booleans have no byte as a field and one as an element. */
+/* A boolean takes no byte as a field and one byte as an element. */
 static void skip(sn_thrift *t, int type, bool element)
 {
     uint32_t id = 0;

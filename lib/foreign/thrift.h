@@ -1,4 +1,4 @@
-/* thrift.h - steps through structures of Thrift's compact protocol, bytes untrusted.
+/* thrift.h - iterates over structures of Thrift's compact protocol in untrusted bytes.
  *
  *     sn_thrift t = {p, end};
  *     uint32_t id = 0;
@@ -6,7 +6,8 @@
  *         if (id == 1 && type == SN_T_I32) x = sn_thrift_int(&t);
  *         else sn_thrift_skip(&t, type);
  *
- * After any misstep t.bad is set, everything reads as zero and fields end. */
+ * After any error t.bad is set, everything reads as zero and there are no more
+ * fields. */
 #ifndef SN_THRIFT_H
 #define SN_THRIFT_H
 #include <stdbool.h>
@@ -37,14 +38,14 @@ enum {
 uint64_t sn_thrift_varint(sn_thrift *t);
 int64_t sn_thrift_int(sn_thrift *t); /* zigzag */
 
-/* The type of the next field and its id (which must start at 0); 0 at the end. */
+/* The type of the next field, and its id in *ID (set it to 0 first); 0 at the end. */
 int sn_thrift_field(sn_thrift *t, uint32_t *id);
 void sn_thrift_skip(sn_thrift *t, int type);
 
-/* The elements of a list or set that follow, all of *TYPE. */
+/* The number of elements of the list or set that follows, all of *TYPE. */
 uint64_t sn_thrift_list(sn_thrift *t, int *type);
 /* A string in place. */
 const uint8_t *sn_thrift_binary(sn_thrift *t, size_t *len);
 
-/* The number of bytes left is shown by end - p. */
+/* end - p is the number of bytes left. */
 #endif

@@ -109,7 +109,7 @@ same "and hold the keys of both" 1000 "$("$seen" has -c u3 keys others)"
 fails "others are not" 2 'one is dcso with m=' "$seen" merge -o u4 u1 f.dcso
 
 # What is wrong is said.
-fails "a file of no known format" 2 'nor a format that its bytes show' "$seen" info keys
+fails "a file of no known format" 2 'not a recognised format' "$seen" info keys
 fails "and where the names are" 2 "must be named, see 'seen formats'" "$seen" has keys keys
 fails "a format that is none" 2 "no format 'no'" "$seen" info --format no keys
 fails "a parameter that is none" 2 "parameter 'q=1'" "$seen" info --format guava:q=1 keys

@@ -1,7 +1,7 @@
 /* bfchain.c - sn_bf: RedisBloom's chain of Bloom filters, bit for bit.
  *
- * New keys go to the newest link, questions to all of them; a full link is followed
- * by a larger one with half its error rate. A key is hashed once for all links. */
+ * New keys go to the newest link; lookups ask all of them. After a full link comes a
+ * larger one with half its error rate. A key is hashed once for all links. */
 #include "foreign/redisbloom/bfchain.h"
 #include "foreign/untrusted_header.h"
 #include "base/modulo.h"
@@ -22,7 +22,7 @@ void sn_bf_link_modulus(sn_bf_link *l)
     l->inverse = sn_inverse(l->modulus);
 }
 
-/* The numbers of a link for E entries at error R; no memory yet. */
+/* Computes the numbers of a link for E entries at error R; allocates nothing. */
 static int link_shape(sn_bf_link *l, uint64_t e, double r, uint32_t options)
 {
     double bpe = fabs(log(r) / LN2_SQUARED);
@@ -156,8 +156,8 @@ static int chain_grow(sn_bf *f)
     if (f->options & SN_BF_NOSCALING || f->growth == 0)
         return sn_fail(SEEN_EFULL, "non scaling filter is full: %llu entries",
                        (unsigned long long)last->entries);
-    /* Lookups take a header as it is, but a false one must not cost memory: the bits of
-     * a link bound what it can hold. */
+    /* Lookups accept a header unchanged, but a false one must not cost memory: the bits
+     * of a link bound its entries. */
     if (f->growth > MAX_GROWTH ||
         (double)last->entries * last->bpe > (double)last->bits + 64)
         return sn_fail(SEEN_EFORMAT,
@@ -263,13 +263,13 @@ int sn_bf_add(sn_bf *f, const void *key, size_t len)
 /* ---- batches -------------------------------------------------------------------- */
 
 /* A key has k bits anywhere, so k cache misses. The bits of a window of keys in the
- * newest link are computed and prefetched before the first is looked at; those of the
- * older links, which are smaller, are fetched when they are needed. */
+ * newest link are computed and prefetched before the first one is tested; older links
+ * are smaller, and their bits are read when needed. */
 enum { WINDOW = 32, KEPT = 16, PEEK = 4 };
 
 typedef struct window {
     uint32_t newest; /* the number of links when it was made */
-    uint32_t k;      /* bits that are kept: all, unless there are more than KEPT */
+    uint32_t k;      /* bits in the window: all of a key, but at most KEPT */
     pair h[WINDOW];
     uint64_t at[WINDOW][KEPT];
 } window;
@@ -316,7 +316,7 @@ static bool window_bits_set(const sn_bf_link *l, const window *w, size_t j,
     return true;
 }
 
-/* Whether key J is there, its kept bits from FROM on being unknown. */
+/* True if key J is present; its bits from FROM on have not been computed yet. */
 static bool window_has(const sn_bf *f, const window *w, size_t j, uint32_t from)
 {
     if (w->newest != f->n)
@@ -336,8 +336,8 @@ void sn_bf_has_many(const sn_bf *f, const seen_key *keys, size_t n, bool *found)
     const sn_bf_link *l = &f->links[f->n - 1];
     for (size_t at = 0; at < n; at += WINDOW) {
         size_t m = n - at < WINDOW ? n - at : WINDOW;
-        /* An absent key is known by its first bits: the others are fetched only for
-         * keys that have those. */
+        /* The first bits reveal most absent keys: the others are fetched only if the
+         * first are set. */
         window_open(f, keys + at, m, PEEK, &w);
         uint32_t peek = w.k < PEEK ? w.k : PEEK;
         for (size_t j = 0; j < m; j++) {
@@ -355,7 +355,7 @@ void sn_bf_has_many(const sn_bf *f, const seen_key *keys, size_t n, bool *found)
     }
 }
 
-/* As chain_set, with the bits of key J that are known. */
+/* Like chain_set, but uses the computed bits of key J. */
 static int window_set(sn_bf *f, const window *w, size_t j)
 {
     sn_bf_link *l = &f->links[f->n - 1];

@@ -1,4 +1,4 @@
-/* bfchain.h - the inside of sn_bf: for the chain itself (bfchain.c) and for its dumps
+/* bfchain.h - internals of sn_bf, for the chain itself (bfchain.c) and for its dumps
  * (bfchain_dump.c). */
 #ifndef SN_BFCHAIN_H
 #define SN_BFCHAIN_H
@@ -26,9 +26,9 @@ struct sn_bf {
 /* An empty chain with room for N links, all zero; A may be NULL. */
 int sn_bf_chain(uint32_t n, const seen_allocator *a, sn_bf **out);
 
-/* Sets what follows from bits and n2. */
+/* Sets the fields that follow from bits and n2. */
 void sn_bf_link_modulus(sn_bf_link *l);
-/* Gives L an array of its own, all zero. */
+/* Allocates the array of L, all zero. */
 int sn_bf_link_alloc(sn_bf_link *l, const seen_allocator *a);
 
 #endif

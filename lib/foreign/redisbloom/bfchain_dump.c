@@ -1,5 +1,5 @@
 /* bfchain_dump.c - sn_bf from bytes and back: headers of RedisBloom's dumps, and
- * chains laid over a whole dump. Every byte read is hostile. */
+ * chains that work on a whole dump in place. Every byte read is hostile. */
 #include "foreign/redisbloom/bfchain.h"
 #include "foreign/redisbloom/dump_chunk.h"
 #include "foreign/untrusted_header.h"
@@ -64,7 +64,7 @@ int sn_bf_load_chunk(sn_bf *f, uint64_t iter, const void *data, size_t len)
     return sn_dump_load_chunk(&a, iter, data, len);
 }
 
-/* Checks a link that came from outside, number by number. */
+/* Checks every number of an untrusted link. */
 static int link_check(const sn_bf_link *l, uint32_t i)
 {
     if (!(l->error > 0 && l->error < 1))
@@ -83,7 +83,7 @@ static int link_check(const sn_bf_link *l, uint32_t i)
     return SEEN_OK;
 }
 
-/* Takes link I, whose numbers came from outside: its arrays add to *BYTES. */
+/* Checks the untrusted link I and adds the length of its array to *BYTES. */
 static int link_take(sn_bf *f, uint32_t i, uint64_t *bytes)
 {
     sn_bf_link *l = &f->links[i];
@@ -107,8 +107,8 @@ static int options_check(uint32_t options, uint64_t n)
     return SEEN_OK;
 }
 
-/* Reads and checks a header of exactly LEN bytes into a chain without arrays; *BYTES
- * becomes the sum of their lengths. */
+/* Reads and checks a header of exactly LEN bytes into a chain without arrays; *BYTES is
+ * the total length of the arrays. */
 static int header_read(const uint8_t *p, size_t len, const seen_allocator *a,
                        uint64_t *bytes, sn_bf **out)
 {
@@ -155,7 +155,8 @@ static int header_read(const uint8_t *p, size_t len, const seen_allocator *a,
     return SEEN_OK;
 }
 
-/* Gives every link of F its array, all zero, if together they are not too many. */
+/* Allocates the array of every link of F, all zero, if the total is within
+ * MAX_BYTES. */
 static int arrays_alloc(sn_bf *f, uint64_t bytes, uint64_t max_bytes)
 {
     if (bytes > max_bytes)
@@ -240,7 +241,7 @@ int sn_bf_over(uint8_t *dump, size_t len, const seen_allocator *a, sn_bf **out)
     if (bytes != len - head) {
         sn_bf_free(f);
         return sn_wrong_length(
-            bytes > len - head, "the header speaks of %llu bytes of bits, %llu follow",
+            bytes > len - head, "the header promises %llu bytes of bits, %llu follow",
             (unsigned long long)bytes, (unsigned long long)(len - head));
     }
     uint8_t *p = dump + head;

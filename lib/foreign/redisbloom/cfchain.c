@@ -1,9 +1,9 @@
 /* cfchain.c - sn_cf: RedisBloom's chain of cuckoo filters, byte for byte.
  *
  * A key is one byte, its fingerprint, in one of two buckets of some filter of the
- * chain; 0 is an empty slot. The bucket counts are powers of two, each filter's a
- * multiple of the one before, so a bucket number of a newer filter names its bucket
- * in every older one too: that is what lets compaction move bytes without keys. */
+ * chain; 0 is an empty slot. The numbers of buckets are powers of two, each a multiple
+ * of the one before. So a bucket number in a newer filter also gives the bucket in
+ * every older one, and compaction can move bytes without knowing the keys. */
 #include "foreign/redisbloom/dump_chunk.h"
 #include "foreign/untrusted_header.h"
 #include "foreign/redisbloom/redis_chain.h"
@@ -223,8 +223,8 @@ static uint8_t swap(uint8_t *slot, uint8_t fp)
     return old;
 }
 
-/* Puts the fingerprint in its first bucket, what it drives out in that one's other
- * bucket, and so on. After too many steps all of them are taken back, in reverse. */
+/* Puts the fingerprint into its first bucket, the one it evicts into that one's other
+ * bucket, and so on. After too many steps it undoes them all, in reverse. */
 static bool kick(sn_cf *f, table *t, spot s)
 {
     uint32_t victim = 0, size = f->bucket_size;
@@ -318,7 +318,7 @@ uint64_t sn_cf_count(const sn_cf *f, const void *key, size_t len)
 
 /* ---- removing ------------------------------------------------------------------- */
 
-/* Moves all it can of table I to older ones; whether it is empty now. */
+/* Moves as much of table I to older ones as it can; true if it is empty now. */
 static bool table_empty(sn_cf *f, uint32_t i)
 {
     table *t = &f->tables[i];
@@ -350,7 +350,7 @@ static void compact(sn_cf *f, bool all)
         if (empty && i == f->n - 1)
             table_drop(f, &f->tables[--f->n]);
         else if (!empty && !all)
-            break; /* the older ones are fuller still */
+            break; /* older tables are even fuller */
     }
     f->deletes = 0;
 }
@@ -423,7 +423,7 @@ void sn_cf_header(const sn_cf *f, void *buf)
     uint64_t slots = 0;
     for (uint32_t i = 0; i < f->n; i++)
         slots += table_bytes(f, &f->tables[i]);
-    /* A wrong count in a dump must not be written out as an impossible one. */
+    /* A wrong count in a loaded dump must not be written as an impossible one. */
     sn_put64(p, f->items < slots ? f->items : slots);
     sn_put64(p + 8, f->buckets);
     sn_put64(p + 16, f->deletes);
@@ -457,8 +457,7 @@ int sn_cf_load_chunk(sn_cf *f, uint64_t iter, const void *data, size_t len)
     return sn_dump_load_chunk(&a, iter, data, len);
 }
 
-/* Reads and checks a header; *N is its number of filters, *BYTES that of their slots.
- */
+/* Reads and checks a header; *N is the number of filters, *BYTES that of all slots. */
 static int header_read(const uint8_t *p, size_t len, sn_cf *f, uint32_t *n,
                        uint64_t *bytes)
 {
@@ -530,7 +529,7 @@ int sn_cf_over(uint8_t *dump, size_t len, const seen_allocator *a, sn_cf **out)
     if (bytes != len - SN_CF_HEADER)
         return sn_wrong_length(
             bytes > len - SN_CF_HEADER,
-            "the header speaks of %llu slots, %llu bytes follow",
+            "the header promises %llu slots, %llu bytes follow",
             (unsigned long long)bytes, (unsigned long long)(len - SN_CF_HEADER));
     rc = chain_new(n, a, &f);
     if (rc < 0)

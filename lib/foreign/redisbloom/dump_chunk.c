@@ -1,10 +1,10 @@
-/* dump_chunk.c - from an iterator to the bytes it stands for. */
+/* dump_chunk.c - finds the bytes that an iterator refers to. */
 #include "foreign/redisbloom/dump_chunk.h"
 #include "base/fail.h"
 #include <string.h>
 
-/* The array in which byte *OFF of the string lies; *OFF becomes the offset in it. Its
- * number, or a->n if the string is shorter. */
+/* Returns the number of the array that contains byte *OFF of the string, and makes *OFF
+ * the offset in that array; a->n if the string is shorter. */
 static uint32_t find(const sn_dump_arrays *a, uint64_t *off, sn_dump_array *out)
 {
     uint32_t i = 0;

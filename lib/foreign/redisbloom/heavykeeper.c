@@ -1,14 +1,14 @@
 /* heavykeeper.c - seen_hk: RedisBloom's top-k, HeavyKeeper, byte for byte.
  *
- * One bucket in each of DEPTH rows holds the fingerprint and the count of one item. An
- * item that meets another's fingerprint wears its count down (rarely, if the count is
- * large) and takes the bucket when nothing is left. The k items of the largest counts
- * are in a heap whose order of moves is RedisBloom's, because LIST and expulsion show
- * it.
+ * One bucket in each of DEPTH rows holds the fingerprint and the count of one item. If
+ * an item finds another fingerprint in its bucket, it decays that count (rarely, if the
+ * count is large) and takes the bucket when the count reaches 0. The k items with the
+ * largest counts are in a heap. It moves its entries in RedisBloom's order, because
+ * LIST and expulsion make that order visible.
  *
- * RedisBloom draws from the process's generator, so that a replica soon differs from
- * its master. Here the draws come from a counter that is part of the value and travels
- * with it (in a field of the saved heap that RedisBloom writes as a stray pointer and
+ * RedisBloom uses the random numbers of the process, so a replica soon differs from its
+ * master. Here the random numbers come from a counter that is part of the value and is
+ * saved with it (in a field of the heap that RedisBloom writes as a stray pointer and
  * does not read): the same commands give the same bits everywhere. */
 #include "foreign/redisbloom/redisbloom.h"
 #include "base/bytes.h"
@@ -39,12 +39,12 @@ struct seen_hk {
     uint64_t item_bytes;
     uint8_t *buckets; /* fingerprint and count, four bytes each, as they are saved */
     entry *entries;
-    uint32_t *heap; /* entries; the smallest count on top */
-    uint32_t *order; /* room for a list and for half of one, to sort it */
+    uint32_t *heap; /* entries; the smallest count is on top */
+    uint32_t *order; /* room for a sorted list, and half as much to sort it */
     sn_index index;
-    seen_key expelled; /* the last one, kept for the caller */
+    seen_key expelled; /* the last expelled item, kept for the caller */
     double power[POWERS];
-    uint64_t bound[POWERS]; /* a draw that is not below has failed */
+    uint64_t bound[POWERS]; /* a draw succeeds if it is below */
 };
 
 static uint64_t buckets_len(const seen_hk *h)
@@ -154,7 +154,7 @@ static uint64_t smaller_child(const seen_hk *h, uint64_t place)
                                                                               : child;
 }
 
-/* RedisBloom's: the first step goes below an equal count, later ones do not. */
+/* As in RedisBloom, the first step moves below an equal count, later steps do not. */
 static void sift_down(seen_hk *h, uint64_t place)
 {
     uint32_t e = h->heap[place], count = h->entries[e].count;
@@ -187,7 +187,7 @@ typedef struct walk {
     uint32_t row;
 } walk;
 
-/* Buckets of the next rows, at most SN_ROWS; 0 behind the last. */
+/* Buckets of the next rows, at most SN_ROWS; 0 after the last row. */
 static inline unsigned next_rows(const seen_hk *h, walk *w, uint8_t *bucket[SN_ROWS])
 {
     uint32_t left = h->depth - w->row;
@@ -203,7 +203,7 @@ static inline unsigned next_rows(const seen_hk *h, walk *w, uint8_t *bucket[SN_R
     return n;
 }
 
-/* The chance that a count of C is worn down by one. */
+/* The probability that a count of C decays by one. */
 static double chance(const seen_hk *h, uint32_t c)
 {
     if (c < POWERS)
@@ -211,7 +211,7 @@ static double chance(const seen_hk *h, uint32_t c)
     return pow(h->power[POWERS - 1], c / (POWERS - 1)) * h->power[c % (POWERS - 1)];
 }
 
-/* The next of 2^53 equally likely numbers: SplitMix64. */
+/* The next random number of 53 bits: SplitMix64. */
 static uint64_t draw_bits(seen_hk *h)
 {
     uint64_t x = h->draws += 0x9e3779b97f4a7c15u;
@@ -220,18 +220,18 @@ static uint64_t draw_bits(seen_hk *h)
     return (x ^ x >> 31) >> 11;
 }
 
-/* The same as a number of [0, 1). */
+/* The same as a number in [0, 1). */
 static double draw(seen_hk *h)
 {
     return (double)draw_bits(h) * 0x1p-53;
 }
 
-/* LEFT tries to wear COUNT down; returns how many of them remain when it reached 0, or
- * 0 if it did not. Failures in a row are skipped in one draw where there may be many:
- * their number has the distribution that single draws would give. */
+/* Tries LEFT times to decay COUNT; returns how many tries remain when it reaches 0, or
+ * 0 if it does not. If many failures in a row are likely, one draw skips them: their
+ * number has the distribution that single draws would give. */
 static uint32_t wear_down(seen_hk *h, uint32_t *count, uint32_t left)
 {
-    if (left == 1) { /* the usual case: almost always a comparison is all */
+    if (left == 1) { /* the usual case: almost always a single comparison */
         uint64_t x = draw_bits(h);
         return x < h->bound[*count < POWERS ? *count : POWERS - 1] &&
                (double)x * 0x1p-53 < chance(h, *count) && !--*count;
@@ -254,7 +254,7 @@ static uint32_t wear_down(seen_hk *h, uint32_t *count, uint32_t left)
     return 0;
 }
 
-/* Counts INC more in all rows; returns the largest count an own bucket has then. */
+/* Adds INC to the item in all rows; returns the largest count in a bucket it holds. */
 static uint32_t count_item(seen_hk *h, uint32_t fp, const void *item, size_t len,
                            uint32_t inc)
 {
@@ -339,7 +339,7 @@ uint32_t seen_hk_count(const seen_hk *h, const void *item, size_t len)
     return best;
 }
 
-/* Merge sort of places by falling count: equal counts stay in the order of the heap. */
+/* Merge sort of places by descending count; equal counts stay in heap order. */
 static void sort_places(const seen_hk *h, uint32_t *v, uint32_t *room, uint64_t n)
 {
     if (n < 2)
@@ -424,7 +424,7 @@ int seen_hk_set(seen_hk *h, const void *buckets, size_t buckets_bytes, const voi
 int seen_hk_set_item(seen_hk *h, uint32_t place, const void *item, size_t len)
 {
     entry *x = at(h, place);
-    /* The empty item is saved as an empty slot is; its fingerprint tells them apart. */
+    /* The empty item is saved like an empty slot; its fingerprint tells them apart. */
     if (!len && x->fp != fingerprint("", 0))
         return SEEN_OK;
     if (len > UINT32_MAX || x->item)

@@ -1,15 +1,15 @@
 /* redisbloom.h - RedisBloom's structures in memory, bit for bit.
  *
- * sn_bf is what a key made by BF.RESERVE holds: a chain of Bloom filters. sn_cf is
- * what a key made by CF.RESERVE holds: a chain of cuckoo filters. Both take the same
- * keys to the same bits as RedisBloom 2.x to 8.x and read and write the bytes of its
- * SCANDUMP and LOADCHUNK commands; seen_hk is what TOPK.RESERVE makes; they know
- * nothing else of Redis. Files of such dumps open as ordinary filters with
- * seen_open_foreign() of seen.h.
+ * sn_bf is the value that BF.RESERVE creates: a chain of Bloom filters. sn_cf is the
+ * value that CF.RESERVE creates: a chain of cuckoo filters. Both map keys to the same
+ * bits as RedisBloom 2.x to 8.x, and read and write the bytes of its SCANDUMP and
+ * LOADCHUNK commands. seen_hk is the value that TOPK.RESERVE creates. They know nothing
+ * else of Redis. seen_open_foreign() of seen.h opens files of such dumps as ordinary
+ * filters.
  *
- * Errors are those of seen.h: a negative code, the object unchanged, the sentence in
- * seen_reason(). Memory comes from the allocator given (NULL or zeroes: the system's);
- * freeing touches nothing but that memory, so it may happen in another thread.
+ * Errors are those of seen.h: a negative code, the object unchanged, the message in
+ * seen_reason(). Memory comes from the given allocator (NULL or zeroes: the system's);
+ * freeing touches nothing but that memory, so another thread may do it.
  */
 #ifndef SN_REDISBLOOM_H
 #define SN_REDISBLOOM_H
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* A dump travels in pieces of at most this many bytes. */
+/* A dump is sent in chunks of at most this many bytes. */
 #define SEEN_REDIS_CHUNK ((size_t)16 << 20)
 
 /* ---- BF: a chain of Bloom filters ----------------------------------------------- */
@@ -28,7 +28,7 @@ typedef struct sn_bf sn_bf;
 
 enum {                       /* the options word of a dump */
        SN_BF_NOROUND = 1,  /* bit counts need not be powers of two */
-       SN_BF_RAWBITS = 2,  /* historic; kept, without effect on the bits */
+       SN_BF_RAWBITS = 2,  /* historic; kept, but has no effect on the bits */
        SN_BF_FORCE64 = 4,  /* 64-bit hashes */
        SN_BF_NOSCALING = 8 /* never appends a link */
 };
@@ -41,7 +41,7 @@ typedef struct sn_bf_link_info {
     double error;     /* its own error rate */
     double bpe;       /* bits per entry */
     uint32_t hashes;  /* k */
-    uint64_t entries; /* items it is made for */
+    uint64_t entries; /* its capacity in items */
     uint8_t n2;       /* log2 of the bits, 0 if not a power of two */
     const void *data; /* the bit array, `bytes` long */
 } sn_bf_link_info;
@@ -56,8 +56,8 @@ typedef struct sn_bf_info {
     uint32_t expansion; /* as stored */
 } sn_bf_info;
 
-/* What BF.RESERVE does: ERROR in (0, 1), over 0.25 taken as 0.25; CAPACITY 1 .. 2^30;
- * EXPANSION 0 .. 32768, where 0 means NONSCALING. SEEN_EINVAL names the argument. */
+/* BF.RESERVE: ERROR in (0, 1), at most 0.25 is used; CAPACITY 1 .. 2^30; EXPANSION
+ * 0 .. 32768, where 0 means NONSCALING. SEEN_EINVAL names the argument. */
 int sn_bf_new(double error, uint64_t capacity, uint32_t expansion,
                          bool nonscaling, const seen_allocator *a, sn_bf **out);
 void sn_bf_free(sn_bf *f);
@@ -67,9 +67,9 @@ int sn_bf_copy(const sn_bf *f, const seen_allocator *a, sn_bf **out);
 int sn_bf_add(sn_bf *f, const void *key, size_t len);
 bool sn_bf_has(const sn_bf *f, const void *key, size_t len);
 
-/* BF.MADD and BF.MEXISTS: batches, in which memory is fetched for many keys at once.
- * Keys are added in order and dup[i] is whether key i was there before. Returns how
- * many were taken; if fewer than N, *WHY is the code for the next one. */
+/* BF.MADD and BF.MEXISTS: batches, which prefetch memory for many keys at once. Keys
+ * are added in order, and dup[i] is true if key i was there before. Returns how many
+ * were added; if fewer than N, *WHY is the error code of the next one. */
 size_t sn_bf_add_many(sn_bf *f, const seen_key *keys, size_t n, bool *dup,
                                  int *why);
 void sn_bf_has_many(const sn_bf *f, const seen_key *keys, size_t n,
@@ -80,7 +80,7 @@ void sn_bf_get_info(const sn_bf *f, sn_bf_info *out);
 int sn_bf_get_link(const sn_bf *f, uint32_t i, sn_bf_link_info *out);
 
 /* The header that SCANDUMP sends with iterator 1. Returns its length, 20 + 53 * links;
- * writes it only if SIZE is enough. */
+ * writes it only if SIZE is large enough. */
 size_t sn_bf_header(const sn_bf *f, void *buf, size_t size);
 
 /* The reply to SCANDUMP with iterator ITER >= 1: *DATA and *LEN point into F and *NEXT
@@ -88,20 +88,21 @@ size_t sn_bf_header(const sn_bf *f, void *buf, size_t size);
 int sn_bf_chunk(const sn_bf *f, uint64_t iter, const void **data,
                            size_t *len, uint64_t *next);
 
-/* LOADCHUNK with iterator 1 and a key that does not exist: an empty chain of the shape
- * in HEADER. SEEN_EFORMAT if RedisBloom would call it bad data, SEEN_ETOOBIG if the bit
- * arrays together exceed MAX_BYTES: nothing is allocated before that is checked. */
+/* LOADCHUNK with iterator 1 and a key that does not exist: makes an empty chain with
+ * the shape in HEADER. SEEN_EFORMAT if RedisBloom would call it bad data, SEEN_ETOOBIG
+ * if the bit arrays together exceed MAX_BYTES, which is checked before anything is
+ * allocated. */
 int sn_bf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, sn_bf **out);
 
-/* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays taken as
+/* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays, read as
  * one string. SEEN_ERANGE: no link there; SEEN_ETOOBIG: longer than that link. */
 int sn_bf_load_chunk(sn_bf *f, uint64_t iter, const void *data,
                                 size_t len);
 
-/* A chain from its parts, for those who keep the fields themselves (RDB). Of each link
- * entries, error, hashes, bpe, bits, n2 and size are read and checked as in a header;
- * data is copied, NULL is all zero. */
+/* Makes a chain from its parts, for callers that store the fields themselves (RDB).
+ * Reads entries, error, hashes, bpe, bits, n2 and size of each link and checks them as
+ * in a header; copies data, where NULL means all zero. */
 int sn_bf_make(uint32_t options, uint32_t expansion,
                           const sn_bf_link_info *links, uint32_t n, uint64_t max_bytes,
                           const seen_allocator *a, sn_bf **out);
@@ -128,7 +129,7 @@ typedef struct sn_cf_info {
     uint16_t expansion; /* as stored: 0 or a power of two */
 } sn_cf_info;
 
-/* What CF.RESERVE does: BUCKET_SIZE 1 .. 255, CAPACITY 2 * bucket size .. 2^30,
+/* CF.RESERVE: BUCKET_SIZE 1 .. 255, CAPACITY 2 * bucket size .. 2^30,
  * MAX_ITERATIONS 1 .. 65535, EXPANSION 0 .. 32768 (rounded up to a power of two; 0:
  * never grows). SEEN_EINVAL names the argument. */
 int sn_cf_new(uint64_t capacity, uint32_t bucket_size,
@@ -137,19 +138,19 @@ int sn_cf_new(uint64_t capacity, uint32_t bucket_size,
 void sn_cf_free(sn_cf *f);
 int sn_cf_copy(const sn_cf *f, const seen_allocator *a, sn_cf **out);
 
-/* CF.ADD: SEEN_NEW always, or SEEN_EFULL (it may not grow), SEEN_ETOOBIG (it would need
+/* CF.ADD: always SEEN_NEW, or SEEN_EFULL (it may not grow), SEEN_ETOOBIG (it would need
  * more than MAX_FILTERS filters; 0: 32, RedisBloom's default) or SEEN_ENOMEM. */
 int sn_cf_add(sn_cf *f, const void *key, size_t len, uint32_t max_filters);
-/* CF.ADDNX: SEEN_DUP without adding if it is there. */
+/* CF.ADDNX: SEEN_DUP, without adding, if the key is present. */
 int sn_cf_addnx(sn_cf *f, const void *key, size_t len,
                            uint32_t max_filters);
 bool sn_cf_has(const sn_cf *f, const void *key, size_t len);
 uint64_t sn_cf_count(const sn_cf *f, const void *key, size_t len);
 /* CF.DEL: 1 if a copy was removed (newest filter first), 0 if there is none. Compacts
- * by itself when a tenth of a grown filter was deleted. */
+ * automatically when a tenth of a grown filter was deleted. */
 int sn_cf_del(sn_cf *f, const void *key, size_t len);
-/* CF.COMPACT: moves what it can from newer filters to older ones and drops the newest
- * filters that became empty. */
+/* CF.COMPACT: moves as many items as it can from newer filters to older ones and drops
+ * the newest filters if they are empty. */
 void sn_cf_compact(sn_cf *f);
 
 void sn_cf_get_info(const sn_cf *f, sn_cf_info *out);
@@ -177,7 +178,7 @@ typedef struct seen_hk_info {
     uint64_t bytes; /* of memory, items included */
 } seen_hk_info;
 
-/* What TOPK.RESERVE does; DECAY in (0, 1]. SEEN_EINVAL names the argument, SEEN_ETOOBIG,
+/* TOPK.RESERVE; DECAY in (0, 1]. SEEN_EINVAL names the argument; SEEN_ETOOBIG,
  * SEEN_ENOMEM. */
 int seen_hk_new(uint32_t k, uint32_t width, uint32_t depth, double decay,
                          const seen_allocator *a, seen_hk **out);
@@ -200,13 +201,13 @@ bool seen_hk_item(const seen_hk *h, uint32_t place, seen_key *item,
 
 void seen_hk_get_info(const seen_hk *h, seen_hk_info *out);
 
-/* What the RDB keeps: the buckets, the heap in k entries of this many bytes, and the
- * items in the order of the heap. */
+/* The RDB holds the buckets, the heap in k entries of this many bytes, and the items in
+ * heap order. */
 #define SEEN_HK_HEAP_ENTRY 24
 const void *seen_hk_buckets(const seen_hk *h, size_t *len);
 void seen_hk_write_heap(const seen_hk *h, uint8_t *buf);
-/* Into a new H: buckets and heap, then each item. Length 0 is an empty slot, or the
- * empty item if the fingerprint is its. SEEN_EFORMAT, SEEN_ENOMEM. */
+/* Fill a new H: first buckets and heap, then each item. Length 0 is an empty slot, or
+ * the empty item if it has that fingerprint. SEEN_EFORMAT, SEEN_ENOMEM. */
 int seen_hk_set(seen_hk *h, const void *buckets, size_t buckets_bytes,
                          const void *heap, size_t heap_bytes);
 int seen_hk_set_item(seen_hk *h, uint32_t place, const void *item, size_t len);
