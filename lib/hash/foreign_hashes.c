@@ -29,7 +29,7 @@ uint64_t sn_fnv1_64(const void *key, size_t len)
     return h;
 }
 
-/* Four bits at a time: the table fits in one cache line and needs no building. */
+/* Four bits at a time: the table is a constant that fits in one cache line. */
 uint32_t sn_crc32(const void *key, size_t len)
 {
     static const uint32_t step[16] = {

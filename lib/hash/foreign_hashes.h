@@ -13,7 +13,7 @@ uint64_t sn_fnv1_64(const void *key, size_t len); /* FNV-1: multiply, then xor *
 /* The Ethernet and zlib polynomial. */
 uint32_t sn_crc32(const void *key, size_t len);
 
-/* XXH64; Parquet takes seed 0. */
+/* XXH64; Parquet uses seed 0. */
 uint64_t sn_xxh64(const void *key, size_t len, uint64_t seed);
 
 #endif

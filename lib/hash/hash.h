@@ -1,8 +1,8 @@
-/* hash.h - bytes to the one 64-bit word that all native kinds live on.
+/* hash.h - hashes bytes to the single 64-bit word that all native kinds use.
  *
  * XXH3-64 with the filter's seed, compiled in. 64 bits are enough for every native
- * kind up to 10^12 keys; a kind that needs more than the word gives at once remixes
- * it (sn_remix), which is cheaper than a wider hash. */
+ * kind up to 10^12 keys; a kind that needs more bits remixes the word (sn_remix),
+ * which is cheaper than a wider hash. */
 #ifndef SN_HASH_H
 #define SN_HASH_H
 #ifdef SN_SMALL /* one copy of xxHash, linked: bytes count more than calls */
@@ -19,7 +19,7 @@ static inline uint64_t sn_hash(uint64_t seed, const void *key, size_t len)
     return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* A bijection without short cycles in practice: the next word of a hash. The
+/* The next word of a hash: a bijection, without short cycles in practice. The
  * addend keeps zero from mapping to itself. */
 static inline uint64_t sn_remix(uint64_t h)
 {

@@ -1,11 +1,11 @@
-/* hasher.c - hashers made and used: from seeds, for batches, for callers. */
+/* hasher.c - makes hashers from seeds and hashes keys with them, one or many. */
 #include "hash/hasher.h"
 #include "base/fail.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
-/* The hash of a filter whose specification names none. */
+/* The hash of a filter if its specification names none. */
 #define USUAL SEEN_HASH_KEYED
 
 int sn_hasher_init(sn_hasher *h, uint32_t id, uint64_t seed, uint64_t seed_high)

@@ -1,4 +1,4 @@
-/* hasher.h - which hash a filter uses, with its seed: what seen_hasher holds. */
+/* hasher.h - the hash of a filter and its seed: the contents of seen_hasher. */
 #ifndef SN_HASHER_H
 #define SN_HASHER_H
 #include "hash/hash.h"
@@ -12,10 +12,10 @@ typedef struct sn_hasher {
     sn_keyed keyed; /* with SEEN_HASH_KEYED */
 } sn_hasher;
 
-/* SEEN_EINVAL if there is no hash ID, or it has a 64-bit seed and SEED_HIGH is given. */
+/* SEEN_EINVAL if ID is unknown, or if it has a 64-bit seed and SEED_HIGH is given. */
 int sn_hasher_init(sn_hasher *h, uint32_t id, uint64_t seed, uint64_t seed_high);
 
-/* The hasher of a specification: HASHER if given, then the rest must be zero. */
+/* The hasher of a specification: HASHER if given; the others must then be zero. */
 int sn_hasher_of(sn_hasher *h, const seen_hasher *hasher, uint32_t id, uint64_t seed,
                  uint64_t seed_high);
 

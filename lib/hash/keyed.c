@@ -1,4 +1,5 @@
-/* keyed.c - the keyed hash in plain C, the truth of its variants; and who chooses. */
+/* keyed.c - the keyed hash in plain C, the reference for its variants, and the choice
+ * between them. */
 #include "hash/keyed.h"
 #include "base/cpu.h"
 #include "hash/keyed_products.h"
@@ -10,7 +11,7 @@ static uint64_t reduced(sn_wide w)
     return w.lo ^ h ^ h << 1 ^ h << 3 ^ h << 4;
 }
 
-/* The product of A plus the first of POWER and B plus the second. */
+/* (A + power[0]) * (B + power[1]). */
 static uint64_t times_plus(const uint64_t *power, uint64_t a, uint64_t b)
 {
     uint8_t words[16];
@@ -57,7 +58,7 @@ const sn_keyed_variant sn_keyed_portable = {many, one};
 
 /* ---- choosing -------------------------------------------------------------------- */
 
-/* Every thread that comes first writes the same value. */
+/* Threads that race here write the same value. */
 static const sn_keyed_variant *chosen(void)
 {
     const sn_keyed_variant *t = sn_keyed_clmul();

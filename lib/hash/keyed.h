@@ -17,22 +17,23 @@
  *   B_j = sum over its pairs i = 1 .. m_j of (a_i + k^2i) (b_i + k^(2i-1))
  *
  * and the value of the key is P = sum of B_j k^(32 (J-j)), plus L. The hash is a fixed
- * bijection of P + s, which spreads what is in a few bits to all of them.
+ * bijection of P + s, which spreads every bit over the whole word.
  *
  * The bound. Let D be the difference of the polynomials of two different keys, as a
  * polynomial in k. It is not zero:
- *   - A block has degree below 32, so blocks do not overlap. With another number of
- *     blocks, or of pairs in the first, the highest term differs: it is k^(4i-1) of the
- *     last pair of the first block, with coefficient 1.
- *   - With the same number of pairs everywhere, the terms without a word cancel. In what
- *     remains of a block, the coefficient of k^2i is the difference of b_i, and that of
+ *   - A block has degree below 32, so blocks do not overlap. If the keys differ in the
+ *     number of blocks, or of pairs in the first block, the highest term differs: it is
+ *     k^(4i-1) of the last pair of the first block, with coefficient 1.
+ *   - If all blocks have the same numbers of pairs, the terms without a word cancel. In
+ *     the rest of a block, the coefficient of k^2i is the difference of b_i, and that
+ * of
  *     k^(2i-1) the difference of a_i. Words that differ leave such a term.
- *   - If only the last blocks have different numbers of pairs, and all blocks before it
- *     are equal, the highest term of the last block differs as above.
+ *   - If only the last blocks have different numbers of pairs, and all blocks before
+ *     them are equal, the highest term of the last block differs as above.
  *   - If all words are equal the lengths differ (equal lengths and words are equal
  *     keys), and D is the constant L + L'.
- * Its degree is below 32 J, so that at most 32 J of the 2^64 points are roots, also of
- * D + c for any constant c. As s is independent of k, the two hashes are any given pair
+ * Its degree is below 32 J, so D, and D + c for any constant c, has at most 32 J roots
+ * among the 2^64 points. As s is independent of k, the two hashes are any given pair
  * of different words with probability at most 32 J / 2^128, and equal with probability
  * at most 32 J / 2^64. So for two fixed keys and a random secret:
  *
@@ -40,8 +41,8 @@
  *     to 1 KB, and in general (L/4 + 32) / 2^64;
  *   - T given bits of their hashes agree with probability at most 32 J / 2^T.
  *
- * What is not promised: anything to somebody who knows the secret (it is in the file) or
- * who learns it by watching answers and choosing the next key by them. */
+ * Nothing is promised against somebody who knows the secret (it is in the file), or who
+ * learns it by watching answers and choosing the next key accordingly. */
 #ifndef SN_KEYED_H
 #define SN_KEYED_H
 #include "base/bytes.h"
@@ -52,13 +53,13 @@
 
 /* The secret, with the powers of its point. */
 typedef struct sn_keyed {
-    uint64_t power[2 * SN_KEYED_PAIRS]; /* k^2, k^1, k^4, k^3, ... as pairs meet them */
+    uint64_t power[2 * SN_KEYED_PAIRS]; /* k^2, k^1, k^4, k^3, ... in order of pairs */
     uint64_t step;                      /* k^32 */
     uint64_t mask;                      /* s */
 } sn_keyed;
 
-/* The secret of a 128-bit seed. A bijection: a random seed is a random secret, and seeds
- * such as 0 and 1 are not weak points. */
+/* Makes the secret from a 128-bit seed. A bijection: a random seed gives a random
+ * secret, and seeds such as 0 and 1 do not give weak points. */
 void sn_keyed_init(sn_keyed *out, uint64_t seed, uint64_t seed_high);
 
 typedef struct sn_keyed_variant {
@@ -101,7 +102,7 @@ static inline void sn_keyed_short(const uint8_t *p, size_t len, uint64_t *a, uin
     }
 }
 
-/* From P, without the length, to the hash. */
+/* Makes the hash from P without the length. */
 static inline uint64_t sn_keyed_finish(const sn_keyed *s, uint64_t value, size_t len)
 {
     uint64_t x = value ^ (uint64_t)len ^ s->mask;

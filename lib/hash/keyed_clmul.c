@@ -1,5 +1,5 @@
 /* keyed_clmul.c - the keyed hash with carry-less multiplication in hardware: PCLMULQDQ
- * of x86-64, PMULL of ARM. One multiplication for 16 bytes of a key. */
+ * of x86-64, PMULL of ARM. It takes one multiplication for 16 bytes of a key. */
 #include "base/cpu.h"
 #include "hash/keyed.h"
 
@@ -28,7 +28,7 @@ TARGET static inline vec halves(vec a)
 TARGET static inline uint64_t reduced(vec a)
 {
     const vec poly = _mm_cvtsi32_si128(0x1b);
-    /* What the four bits that stand out once more fold down to. */
+    /* Reduces the four bits that overflow a second time. */
     const vec few = _mm_setr_epi8(0, 0x1b, 0x36, 0x2d, 0x6c, 0x77, 0x5a, 0x41,
                                   (char)0xd8, (char)0xc3, (char)0xee, (char)0xf5,
                                   (char)0xb4, (char)0xaf, (char)0x82, (char)0x99);
@@ -105,7 +105,7 @@ TARGET static uint64_t one(const sn_keyed *s, const void *key, size_t len)
     return hash(s, key, len);
 }
 
-/* Keys do not depend on each other, so the processor works on several at a time. */
+/* Keys are independent, so the processor works on several at a time. */
 TARGET static void many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out)
 {
     for (size_t i = 0; i < n; i++)

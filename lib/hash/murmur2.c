@@ -2,8 +2,8 @@
 #include "hash/murmur2.h"
 #include "hash/word_ops.h"
 
-/* A word of the key is mixed before it meets the seed, so that several seeds share that
- * work, and their chains of multiplications run side by side. */
+/* Each word of the key is mixed before it is combined with the seed, so several seeds
+ * share that work, and their chains of multiplications run in parallel. */
 __attribute__((always_inline)) static inline void lanes(const uint8_t *p, size_t len,
                                                         uint32_t seed, uint32_t *h,
                                                         unsigned n)

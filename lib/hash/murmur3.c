@@ -57,7 +57,7 @@ static uint64_t fmix(uint64_t x)
 }
 
 /* TAIL is zero-padded: scrambling a zero word gives zero, so its real length does not
- * matter. LEN is the whole key's. */
+ * matter. LEN is the length of the whole key. */
 static void finish(uint64_t h[2], const uint8_t tail[16], uint64_t len)
 {
     h[1] ^= scramble2(sn_le64(tail + 8));

@@ -11,7 +11,7 @@ uint32_t sn_murmur3_32(const void *key, size_t len, uint32_t seed);
 void sn_murmur3_128(const void *key, size_t len, uint64_t seed, uint64_t out[2]);
 
 /* With seed 0, of KEY (out[0], out[1]) and of KEY followed by a byte 0x01 (out[2],
- * out[3]); the key is walked once and not copied. */
+ * out[3]); reads the key once and does not copy it. */
 void sn_murmur3_256(const void *key, size_t len, uint64_t out[4]);
 
 #endif

@@ -1,4 +1,4 @@
-/* word_ops.h - what the older hashes share: rotations, and the tail of a key. */
+/* word_ops.h - helpers of the older hashes: rotations, and the tail of a key. */
 #ifndef SN_WORD_OPS_H
 #define SN_WORD_OPS_H
 #include "base/bytes.h"
