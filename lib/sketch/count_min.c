@@ -1,8 +1,8 @@
 /* count_min.c - count-min sketch: how often did this key occur?
  *
- * One cell in each of DEPTH rows counts a key. Native keys are hashed once and the word
- * is remixed for each row; RedisBloom's are hashed again for each row, with its number
- * as the seed. Cells saturate, so an answer is never too small, not even at
+ * One cell in each of DEPTH rows counts a key. A native key is hashed once and the word
+ * is remixed for each row; RedisBloom hashes a key again for each row, with the row
+ * number as the seed. Cells saturate, so an answer is never too small, not even at
  * the limit. */
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -20,7 +20,7 @@ struct seen_cms {
     uint64_t inverse; /* of width, for the remainder */
     sn_rows_fn *rows; /* RedisBloom's hash */
     unsigned hash;
-    uint32_t *cells; /* little-endian in memory, too: they leave as they are */
+    uint32_t *cells; /* little-endian in memory, too: they are written unchanged */
 };
 
 static const char name[] = "seenCM1\n";
@@ -64,7 +64,7 @@ int seen_cms_new(const seen_cms_spec *spec, seen_cms **out)
     if (!sn_all_zero(spec->reserved, sizeof spec->reserved) || spec->reserved0)
         return sn_fail(SEEN_EINVAL, "reserved fields of the specification are not 0");
     if (spec->hash > SEEN_CMS_REDISBLOOM)
-        return sn_fail(SEEN_EINVAL, "hash %u is not known", spec->hash);
+        return sn_fail(SEEN_EINVAL, "hash %u is unknown", spec->hash);
     if (spec->hash == SEEN_CMS_REDISBLOOM && spec->seed)
         return sn_fail(SEEN_EINVAL, "RedisBloom's hash has no seed");
     int rc = sn_check_allocator(&spec->alloc);
@@ -125,7 +125,7 @@ typedef struct walk {
     uint64_t word;
 } walk;
 
-/* Cells of the next rows, at most SN_ROWS of them; 0 behind the last. */
+/* Cells of the next rows, at most SN_ROWS of them; 0 after the last row. */
 static inline unsigned next_rows(const seen_cms *c, walk *w, uint32_t *cell[SN_ROWS])
 {
     uint64_t left = c->depth - w->row, at[SN_ROWS];
@@ -180,7 +180,7 @@ uint32_t seen_cms_count(const seen_cms *c, const void *key, size_t len)
 
 /* ---- sums ------------------------------------------------------------------------ */
 
-/* Adds WEIGHT times VALUE to *SUM; false if that leaves 64 bits. */
+/* Adds WEIGHT times VALUE to *SUM; false if that overflows 64 bits. */
 static bool add_weighted(int64_t *sum, uint64_t value, int64_t weight)
 {
     int64_t product;
@@ -199,7 +199,7 @@ int seen_cms_merge(seen_cms *dst, const seen_cms *const *src, const int64_t *wei
         if (src[i]->hash != dst->hash || src[i]->seed != dst->seed)
             return sn_fail(SEEN_EMISMATCH, "the sketches differ in hash or seed");
         if (!add_weighted(&total, src[i]->total, weights ? weights[i] : 1))
-            return sn_fail(SEEN_ERANGE, "the sum of the totals leaves 64 bits");
+            return sn_fail(SEEN_ERANGE, "the sum of the totals overflows 64 bits");
     }
     if (total < 0)
         return sn_fail(SEEN_ERANGE, "the sum of the totals is below 0");
@@ -211,7 +211,7 @@ int seen_cms_merge(seen_cms *dst, const seen_cms *const *src, const int64_t *wei
             for (size_t i = 0; i < n; i++)
                 if (!add_weighted(&sum, sn_swap32(src[i]->cells[at]),
                                   weights ? weights[i] : 1))
-                    return sn_fail(SEEN_ERANGE, "a sum leaves 64 bits");
+                    return sn_fail(SEEN_ERANGE, "a sum overflows 64 bits");
             if (sum < 0 || sum > UINT32_MAX)
                 return sn_fail(SEEN_ERANGE, "a sum is outside 0 .. %u", UINT32_MAX);
             if (change)
@@ -269,7 +269,7 @@ int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
     int rc = sn_sketch_open(bytes, len, name, w, WORDS, &body, &body_len);
     if (rc < 0)
         return rc;
-    /* The cells are here, so what is allocated below is no longer than the input. */
+    /* The input contains the cells, so the allocation below is no larger than it. */
     if (!w[W_WIDTH] || !w[W_DEPTH] ||
         __builtin_mul_overflow(w[W_WIDTH], w[W_DEPTH], &cells) ||
         cells > SIZE_MAX / 4 || cells * 4 != body_len || w[W_HASH] > SEEN_CMS_REDISBLOOM)
@@ -283,7 +283,7 @@ int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
                           .hash = (unsigned)w[W_HASH],
                           .alloc = sn_allocator(a)};
     rc = seen_cms_new(&spec, out);
-    if (rc == SEEN_EINVAL) /* a seed where there is none */
+    if (rc == SEEN_EINVAL) /* a seed for a hash that has none */
         return SEEN_EFORMAT;
     return rc < 0 ? rc : seen_cms_set_cells(*out, w[W_TOTAL], body, body_len);
 }

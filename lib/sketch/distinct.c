@@ -65,7 +65,7 @@ void seen_distinct_add_hashes(seen_distinct *d, const uint64_t *h, size_t n)
 {
     unsigned p = d->precision;
     for (size_t i = 0; i < n; i++) {
-        /* The bit behind the rest ends the run. */
+        /* The bit after the rest ends the run. */
         uint64_t rest = h[i] << p | (uint64_t)1 << (p - 1);
         uint8_t run = (uint8_t)(1 + __builtin_clzll(rest));
         uint8_t *r = d->reg + (h[i] >> (64 - p));
@@ -80,7 +80,7 @@ void seen_distinct_add(seen_distinct *d, const void *key, size_t len)
     seen_distinct_add_hashes(d, &h, 1);
 }
 
-/* x + sum over k of x^(2^k) 2^(k-1): what the empty registers say. */
+/* x + sum over k of x^(2^k) 2^(k-1): the term of the empty registers. */
 static double empty_share(double x)
 {
     if (x == 1)
@@ -95,7 +95,7 @@ static double empty_share(double x)
     return z;
 }
 
-/* (1 - x - sum over k of (1 - x^(2^-k))^2 2^-k) / 3: what the saturated ones say. */
+/* (1 - x - sum over k of (1 - x^(2^-k))^2 2^-k) / 3: the term of the saturated ones. */
 static double full_share(double x)
 {
     if (x == 0 || x == 1)

@@ -1,8 +1,8 @@
-/* entry_index.h - from the hash of an item to the number of its entry.
+/* entry_index.h - maps the hash of an item to the number of its entry.
  *
- * Open addressing with linear steps, half full at most. It keeps 32 bits of the hash
- * and the entry's number; its owner knows what an entry is and whether two items are
- * equal. Entries are found in any order among those of one hash. */
+ * Open addressing with linear probing, at most half full. It keeps 32 bits of the hash
+ * and the number of the entry; the owner knows what an entry is and whether two items
+ * are equal. Entries with the same hash are found in any order. */
 #ifndef SN_ENTRY_INDEX_H
 #define SN_ENTRY_INDEX_H
 #include "base/memory.h"
@@ -20,7 +20,7 @@ static inline size_t sn_index_bytes(const sn_index *x)
     return (x->mask + 1) * sizeof *x->slot;
 }
 
-/* Room for ENTRIES; false if there is no memory. */
+/* Makes room for ENTRIES; false if there is no memory. */
 static inline bool sn_index_new(sn_index *x, const seen_allocator *a, uint64_t entries)
 {
     uint64_t slots = 8;
@@ -36,7 +36,7 @@ static inline void sn_index_free(sn_index *x, const seen_allocator *a)
     sn_body_free(a, x->slot, sn_index_bytes(x));
 }
 
-/* The next entry of HASH from *AT on, which begins as HASH; -1 behind the last. */
+/* The next entry of HASH from *AT on, which starts as HASH; -1 after the last. */
 static inline int64_t sn_index_next(const sn_index *x, uint32_t hash, uint64_t *at)
 {
     for (;; ++*at) {
@@ -58,8 +58,8 @@ static inline void sn_index_add(sn_index *x, uint32_t hash, uint32_t entry)
     x->slot[at & x->mask] = (struct sn_slot){hash, entry + 1};
 }
 
-/* Entries behind the gap move into it if they may stand there, so that no walk ends
- * before it has seen all of its hash. */
+/* Moves later entries into the gap if they may be there, so that no search stops before
+ * it has found all entries of its hash. */
 static inline void sn_index_remove(sn_index *x, uint32_t hash, uint32_t entry)
 {
     uint64_t gap = hash;

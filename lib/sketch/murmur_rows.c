@@ -1,4 +1,5 @@
-/* murmur_rows.c - rows of an item, the scalar truth; murmur_rows_x86.c is its variant. */
+/* murmur_rows.c - cells of an item, scalar reference; murmur_rows_x86.c is its
+ * variant. */
 #include "sketch/murmur_rows.h"
 #include "base/cpu.h"
 #include "base/modulo.h"

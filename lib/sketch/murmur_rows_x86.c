@@ -41,8 +41,8 @@ T256 void sn_rows_avx2(const void *item, size_t len, uint32_t row, uint64_t widt
     }
     h = mixed(h, 13);
     h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 15));
-    /* As sn_modulo() in 32 bits: the remainder is below twice the width, and taking the
-     * width off once too often makes a large number, which is not the smaller one. */
+    /* Like sn_modulo() in 32 bits: the remainder is below twice the width. Subtracting
+     * the width once too often wraps to a large number, so the minimum is right. */
     __m256i w = _mm256_set1_epi32((int)(uint32_t)width);
     __m256i inv = _mm256_set1_epi32((int)(UINT32_MAX / (uint32_t)width));
     __m256i r = _mm256_sub_epi32(h, _mm256_mullo_epi32(mulhi(h, inv), w));

@@ -37,7 +37,7 @@ int sn_sketch_open(const void *bytes, size_t len, const char *name, uint64_t *wo
     uint64_t said = sn_le64(p + SN_SKETCH_NAME);
     if (said != len)
         return sn_fail(SEEN_EFORMAT,
-                       "the sketch has %zu bytes and says it has %" PRIu64, len, said);
+                       "the sketch has %zu bytes but claims %" PRIu64, len, said);
     size_t at = len - SN_SKETCH_SUM;
     if (sn_checksum(p, at) != sn_le64(p + at))
         return sn_fail(SEEN_EDAMAGED, "the checksum of the sketch does not match");

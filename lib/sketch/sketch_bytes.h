@@ -1,9 +1,9 @@
 /* sketch_bytes.h - a sketch as bytes: name, words, body, checksum.
  *
- * Eight bytes of name, the last but one its version ("seenCM1\n"); then words of eight
- * bytes, the first of them the length of everything; then what the sketch keeps; then
- * the XXH3-64 of all before. The writer is told once how long it will be, so that a
- * reader can refuse any other length before it looks at a field. */
+ * First a name of eight bytes, the last but one its version ("seenCM1\n"); then words
+ * of eight bytes, the first of them the total length; then the body; then the XXH3-64
+ * of everything before. The writer knows the length in advance, so that a reader can
+ * refuse any other length before it looks at a field. */
 #ifndef SN_SKETCH_BYTES_H
 #define SN_SKETCH_BYTES_H
 #include "base/bytes.h"
@@ -21,7 +21,7 @@ static inline size_t sn_sketch_len(size_t words, size_t body)
 /* Writes name and words; returns where the body begins. */
 uint8_t *sn_sketch_begin(uint8_t *buf, size_t len, const char *name,
                          const uint64_t *words, size_t n);
-/* Writes the checksum behind a body that is in its place. */
+/* Writes the checksum after the body, which must be complete. */
 void sn_sketch_end(uint8_t *buf, size_t len);
 
 /* Checks name, length and checksum and reads N words. *BODY and *BODY_LEN are the rest.

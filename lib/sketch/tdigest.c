@@ -2,10 +2,10 @@
  *
  * The merging form (Dunning and Ertl, Computing extremely accurate quantiles using
  * t-digests, 2019): values are appended until there is no room, then all nodes are
- * sorted and neighbours are merged while the result is small for where it is. Rules and
- * order of operations are RedisBloom's, so that the same values give the same bits
- * (-ffp-contract=off is part of that); one thing differs: a digest of a single value
- * answers with that value. Questions are in tdigest_ask.c. */
+ * sorted and neighbours are merged while the result is small enough for its quantile.
+ * Rules and order of operations are RedisBloom's, so that the same values give the same
+ * bits (-ffp-contract=off is part of that), with one difference: a digest of a single
+ * value answers with that value. tdigest_ask.c has the queries. */
 #include "base/fail.h"
 #include "base/memory.h"
 #include "sketch/sketch_bytes.h"
@@ -29,8 +29,7 @@ static uint64_t nodes_len(const seen_tdigest *t)
     return t->room * sizeof *t->nodes;
 }
 
-/* Makes room for N nodes. A large compression costs memory only when there are values to
- * fill it. */
+/* Makes room for N nodes. A large compression costs memory only as values arrive. */
 static int make_room(seen_tdigest *t, uint64_t n)
 {
     if (n && !sn_array_room(&t->alloc, &t->nodes, &t->room, n, sizeof *t->nodes))
@@ -47,7 +46,7 @@ int seen_tdigest_new(uint64_t compression, unsigned flags, const seen_allocator 
         return sn_fail(SEEN_EINVAL, "compression %" PRIu64 " is above %u", compression,
                        MOST);
     if (flags & ~(unsigned)SEEN_TDIGEST_REDISBLOOM)
-        return sn_fail(SEEN_EINVAL, "flags 0x%x are not known", flags);
+        return sn_fail(SEEN_EINVAL, "flags 0x%x are unknown", flags);
     int rc = sn_check_allocator(a);
     if (rc < 0)
         return rc;
@@ -137,9 +136,9 @@ static void heap_sort(seen_tdigest_node *v, uint64_t n)
     }
 }
 
-/* Equal means of unequal weight may stand in any order, and the order shows in the last
- * bits. So this is RedisBloom's quicksort, step by step, until DEPTH shows that the
- * values make it slow; then it is heap sort. */
+/* Equal means of different weight may be in any order, and the order affects the last
+ * bits of results. So this is RedisBloom's quicksort, step by step, until DEPTH shows
+ * that the values make it slow; then it is heap sort. */
 static void sort_nodes(seen_tdigest_node *v, int64_t a, int64_t b, unsigned depth)
 {
     while (a < b) {
@@ -166,8 +165,8 @@ static void sort_nodes(seen_tdigest_node *v, int64_t a, int64_t b, unsigned dept
 
 /* ---- adding ---------------------------------------------------------------------- */
 
-/* MEAN after a value X of weight W made its weight ALL. Values so far apart that their
- * difference overflows are weighed one by one. */
+/* The new MEAN after adding a value X of weight W; ALL is the new weight. If the
+ * difference of the values overflows, each is weighted separately. */
 static double moved_mean(double mean, double x, double w, double all)
 {
     double moved = mean + (x - mean) * w / all;
@@ -184,7 +183,7 @@ void seen_tdigest_compress(seen_tdigest *t)
     int64_t weight = t->merged_weight + t->unmerged_weight;
     double total = (double)weight, before = 0;
     sort_nodes(v, 0, (int64_t)n - 1, DEPTH);
-    /* ln 1 is 0: one value alone has nothing to be merged with. */
+    /* ln 1 is 0: a single value has nothing to merge with. */
     double scale = weight > 1 ? (double)t->compression / (2 * M_PI * total * log(total))
                               : INFINITY;
     for (uint64_t i = 1; i < n; i++) {
@@ -250,7 +249,7 @@ int seen_tdigest_merge(seen_tdigest *dst, seen_tdigest *src)
     if (rc == SEEN_OK) {
         dst->min = fmin(dst->min, src->min);
         dst->max = fmax(dst->max, src->max);
-    } else { /* as it was before the first node */
+    } else { /* restore DST as it was before the first node */
         seen_tdigest failed = *dst;
         *dst = *was;
         *was = failed;
@@ -282,10 +281,11 @@ const seen_tdigest_node *seen_tdigest_nodes(seen_tdigest *t, size_t *n)
     return t->nodes;
 }
 
-/* Why these fields and nodes cannot be a digest, NULL if they can; *SUM is the weight.
+/* Says why these fields and nodes cannot be a digest; NULL if they can. *SUM is the
+ * weight.
  *
- * Weights above 2^53 are saved as doubles by RedisBloom, and a mean may be an ulp beyond
- * its neighbour's: what rounding explains is no reason to lose a value. */
+ * RedisBloom saves weights above 2^53 as doubles, and a mean may be an ulp beyond its
+ * neighbour's: differences that rounding explains must not lose a value. */
 static const char *contradiction(const seen_tdigest_info *i,
                                  const seen_tdigest_node *nodes, int64_t *sum)
 {

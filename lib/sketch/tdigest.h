@@ -1,4 +1,4 @@
-/* tdigest.h - what a t-digest is in memory: tdigest.c fills it, tdigest_ask.c asks it. */
+/* tdigest.h - a t-digest in memory: tdigest.c fills it, tdigest_ask.c queries it. */
 #ifndef SN_TDIGEST_H
 #define SN_TDIGEST_H
 #include "seen.h"

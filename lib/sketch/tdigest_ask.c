@@ -1,12 +1,13 @@
-/* tdigest_ask.c - questions to a t-digest, answered from its compressed nodes.
+/* tdigest_ask.c - queries of a t-digest, answered from its compressed nodes.
  *
  * A node of weight 1 is a value that was added; a heavier one spreads its weight evenly
- * to both sides of its mean. Every function interpolates between the middles of two
+ * to both sides of its mean. Every function interpolates between the midpoints of two
  * neighbours, in RedisBloom's order of operations. */
 #include "sketch/tdigest.h"
 #include <math.h>
 
-/* Where a walk from the smallest node stands: SUM is the weight up to the middle of I. */
+/* The position of a walk from the smallest node: SUM is the weight up to the middle of
+ * node I. */
 typedef struct walk {
     double sum;
     uint64_t i;
@@ -25,7 +26,7 @@ static double clamp(double x, double low, double high)
 /* Values may be so far apart that a difference or a product overflows. These three
  * compute as RedisBloom does unless that happens, and then in a safer order. */
 
-/* The mean of X and Y with weights, between both. */
+/* The weighted mean of X and Y, never outside them. */
 static double weighted(double x, double wx, double y, double wy)
 {
     double mean = (x * wx + y * wy) / (wx + wy);
@@ -34,8 +35,8 @@ static double weighted(double x, double wx, double y, double wy)
     return x <= y ? clamp(mean, x, y) : clamp(mean, y, x);
 }
 
-/* The value DONE / ALL of the way from the end X to the mean Y. In a node of weight 2
- * that is the end itself. */
+/* Interpolates: the value DONE / ALL of the way from the end X to the mean Y. In a node
+ * of weight 2 that is the end itself. */
 static double on_the_way(const seen_tdigest *t, double x, double done, double all,
                          double y)
 {
@@ -45,7 +46,7 @@ static double on_the_way(const seen_tdigest *t, double x, double done, double al
     return isfinite(y - x) ? x + share * (y - x) : x * (1 - share) + y * share;
 }
 
-/* STEP times the share of the way from X to Y that V has gone. */
+/* STEP times (V - X) / (Y - X). */
 static double way_gone(double x, double v, double y, double step)
 {
     double gone = step * (v - x);
@@ -54,8 +55,8 @@ static double way_gone(double x, double v, double y, double step)
                : step * ((v / 2 - x / 2) / (y / 2 - x / 2));
 }
 
-/* The value with X of the weight below it; two nodes at least. A walk may go on to a
- * larger X. */
+/* The value that has weight X below it; needs at least two nodes. A walk may continue
+ * to a larger X. */
 static double value_at(const seen_tdigest *t, double x, walk *at)
 {
     const seen_tdigest_node *v = t->nodes, *last = v + t->merged - 1;
@@ -193,7 +194,7 @@ static int64_t weight_of(const seen_tdigest *t)
     return t->merged_weight + t->unmerged_weight;
 }
 
-/* To the nearest, halves down. */
+/* Rounds to the nearest integer, halves down. */
 static double half_down(double x)
 {
     double down = floor(x);

@@ -1,15 +1,15 @@
 /* top.c - filtered Space-Saving: which keys occur most often?
  *
- * Space-Saving keeps n keys with counts; a key that is not kept takes the place of the
- * smallest and inherits its count as its possible error. Here a key must first earn
- * that place in a cell, which counts the keys not kept that fall into it (Homem and
+ * Space-Saving keeps n keys with counts; a new key replaces the one with the smallest
+ * count and inherits that count as its possible error. Here a key must first earn its
+ * place in a cell, which counts the keys that hash to it and are not kept (Homem and
  * Carvalho, Finding top-k elements in data streams, 2010).
  *
- * Two invariants make the bounds. (1) No cell exceeds the smallest count kept. (2) A
- * cell is at least the true count of every key in it that is not kept. So a key not
- * kept occurred at most `least` times, a key that comes in with cell + n is counted too
- * high by at most the cell, and as every step adds at most n to the sum of all counts,
- * the smallest is at most total / counters. */
+ * Two invariants give the bounds. (1) No cell exceeds the smallest count kept. (2) A
+ * cell is at least the true count of every key in it that is not kept. So a key that is
+ * not kept occurred at most `least` times. A key that enters with cell + n is counted
+ * too high by at most the cell. And because every step adds at most n to the sum of all
+ * counts, the smallest is at most total / counters. */
 #include "base/fail.h"
 #include "base/memory.h"
 #include "hash/hash.h"
@@ -119,7 +119,7 @@ static uint64_t count_at(const seen_top *t, uint32_t place)
     return t->entries[t->heap[place]].count;
 }
 
-/* After the count of the entry at PLACE grew. */
+/* Restores the heap after the count of the entry at PLACE grew. */
 static void sift_down(seen_top *t, uint32_t place)
 {
     uint32_t e = t->heap[place];
@@ -166,8 +166,8 @@ static entry *find(const seen_top *t, uint64_t hash, const void *key, size_t len
     return NULL;
 }
 
-/* Gives X the bytes of KEY; a much larger place than it needs is given back, so that
- * one long key does not stay in every entry. */
+/* Copies KEY into X. Frees a buffer that is much too large, so that long keys do not
+ * leave large buffers in every entry. */
 static bool keep_item(seen_top *t, entry *x, const void *key, size_t len)
 {
     if (len > x->room || x->room > 4 * len + 64 || !x->item) {
@@ -212,7 +212,7 @@ static int add(seen_top *t, const void *key, size_t len, uint64_t hash, uint64_t
     if (!keep_item(t, x, key, len))
         return sn_fail(SEEN_ENOMEM, "no memory for a key of %zu bytes", len);
     uint64_t before = *cell;
-    if (full) { /* the key that leaves counts in its cell from now on */
+    if (full) { /* the evicted key is counted in its cell from now on */
         sn_index_remove(&t->index, (uint32_t)old_hash, e);
         uint64_t *left = cell_of(t, old_hash);
         if (*left < old_count)
@@ -261,8 +261,8 @@ static bool before(const seen_top *t, uint32_t a, uint32_t b)
     return order ? order < 0 : x->len < y->len;
 }
 
-/* Sorts the heap array itself: in rising order of counts it is still a heap, so it is
- * listed from its end. Heap sort, because it needs no memory. */
+/* Sorts the heap array itself: in ascending order of counts it is still a heap, and the
+ * list is read from its end. Heap sort, because it needs no memory. */
 static void sort_heap(seen_top *t)
 {
     uint32_t *h = t->heap;
@@ -317,8 +317,8 @@ uint64_t seen_top_bytes(const seen_top *t)
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Cells; then in the order of the heap count, error and length of each, eight bytes, and
- * its bytes. */
+/* Writes the cells; then, in heap order, for each entry its count, error and length,
+ * eight bytes each, and the bytes of its key. */
 size_t seen_top_write(const seen_top *t, void *buf, size_t size)
 {
     size_t body = t->cells * 8;
@@ -343,7 +343,7 @@ size_t seen_top_write(const seen_top *t, void *buf, size_t size)
     return len;
 }
 
-/* The next entry of a body; false if it contradicts what is known. */
+/* Reads the next entry of a body; false if it is invalid or there is no memory. */
 static bool read_entry(seen_top *t, const uint8_t **p, size_t *left, uint64_t *sum)
 {
     if (*left < ENTRY_BYTES)
@@ -384,8 +384,8 @@ int seen_top_read(const void *bytes, size_t len, uint64_t max_bytes,
     int rc = sn_sketch_open(bytes, len, name, w, WORDS, &p, &left);
     if (rc < 0)
         return rc;
-    /* The cells are here, and there are more of them than counters: no short input
-     * takes much memory. */
+    /* The input contains the cells, and there are more cells than counters: a short
+     * input cannot take much memory. */
     if (!w[W_COUNTERS] || w[W_COUNTERS] > MOST || w[W_ENTRIES] > w[W_COUNTERS] ||
         w[W_TOTAL] > (uint64_t)1 << 63 ||
         left / 8 < cells_for((uint32_t)w[W_COUNTERS]))
