@@ -1,7 +1,7 @@
 /* bitmap.c - an exact set of integers below a bound, one bit each.
  *
- * The one structure here without hashing or error. 64-bit words on huge pages; every
- * index is checked, because a silent "no" for an index outside would be a lie. */
+ * The only structure here without hashing or error. It has 64-bit words on huge pages
+ * and checks every index, because a silent "no" for one outside would be wrong. */
 #include "base/fail.h"
 #include "base/memory.h"
 #include <string.h>

@@ -1,15 +1,16 @@
 /* blocked.c - blocked Bloom filter: all bits of a key in one cache line. The default.
  *
- * A key touches one 64-byte line, so a lookup costs one miss; k bits go to k
- * consecutive 64-bit lanes from a rotation that the hash chooses, so that any k is
- * one vector OR. Error 1.09 / 1.19 / 1.34 times classic.c at 8 / 10 / 12 bits a
- * key; below 1e-4 the crowded lines cost too much and classic.c is smaller. This
- * file is the sizes and the scalar truth; blocked_x86.c and blocked_neon.c are variants. */
+ * A key touches one 64-byte line, so a lookup costs one cache miss. Its k bits go to k
+ * consecutive 64-bit lanes, starting at a rotation that the hash chooses, so any k is
+ * one vector OR. The error is 1.09 / 1.19 / 1.34 times that of classic.c at 8 / 10 / 12
+ * bits a key; below 1e-4 crowded lines cost too much and classic.c is smaller. This
+ * file has the sizes and the scalar reference; blocked_x86.c and blocked_neon.c are
+ * variants. */
 #include "kind/blocked.h"
 #include "base/fail.h"
 #include <math.h>
 
-/* Bits that a key puts into the lane J places after its rotation: 0, 1 or 2. */
+/* Bits that a key sets in the lane J places after its rotation: 0, 1 or 2. */
 static int bits_in(uint32_t k, int j)
 {
     return (j < (int)k) + (j + 8 < (int)k);
@@ -17,12 +18,12 @@ static int bits_in(uint32_t k, int j)
 
 /* ---- sizes ------------------------------------------------------------------- */
 
-/* The expected error, exactly. A query asks one or two bits in each of its lanes.
- * "All set" expands by inclusion and exclusion into terms "these stay clear", one
- * choice a lane: nothing (factor 1), one bit, or both; a key of rotation r throws
- * into lane j bits_in((j - r) mod 8) times, each missing one bit with 63/64, two
- * with 62/64. Keys are independent, so a term is (chance for one key)^n. PROD
- * carries the chance for a key in this line by rotation. */
+/* The exact expected error. A lookup tests one or two bits in each of its lanes. By
+ * inclusion and exclusion, "all are set" expands into terms "these stay clear", with
+ * one choice for each lane: no bit (factor 1), one bit, or both. A key of rotation r
+ * sets bits_in((j - r) mod 8) bits in lane j; each misses one given bit with
+ * probability 63/64, two with 62/64. Keys are independent, so a term is (probability
+ * for one key)^n. PROD has the probability for a key in this line, by rotation. */
 static double expand(uint32_t k, int lane, double coef, const double prod[8],
                      double lines, double n)
 {
@@ -32,14 +33,14 @@ static double expand(uint32_t k, int lane, double coef, const double prod[8],
         double mean = 0;
         for (int r = 0; r < 8; r++)
             mean += prod[r] / 8;
-        /* The chance that one key does not leave it clear: near 0 with many lines,
-         * where log(1 - x) would lose the digits that the terms differ in. */
+        /* The probability that one key sets one of them. It is near 0 with many lines,
+         * where log(1 - x) would lose the digits in which the terms differ. */
         double hit = (1 - mean) / lines;
         return coef * (hit < 1 ? exp(n * log1p(-hit)) : 0);
     }
     static const double miss[2] = {63.0 / 64, 62.0 / 64};
     int asked = bits_in(k, lane);
-    /* Two bits asked may be one and the same, with chance 1/64. */
+    /* Two tested bits are the same bit with probability 1/64. */
     double weight[2] = {asked == 1 ? -1.0 : -127.0 / 64, 63.0 / 64};
     double sum = expand(k, lane + 1, coef, prod, lines, n);
     for (int c = 0; c < asked; c++) {
@@ -61,7 +62,7 @@ static double error_of(uint32_t k, double lines, double n)
         return 0;
     static const double one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     double e = expand(k, 0, 1, one, lines, n), least = k > 8 ? 1e-11 : 1e-13;
-    /* Below, the sum of thousands of terms near 1 is only rounding. */
+    /* Below this, the sum of thousands of terms near 1 is only rounding error. */
     return e < least ? least : e > 1 ? 1 : e;
 }
 
@@ -73,7 +74,7 @@ static double error_at(const sn_shape *s, double n)
 /* The fewest lines for N keys at error P with K probes; 0 if too many. */
 static double lines_for(uint32_t k, double n, double p)
 {
-    /* From a guess outwards, until it lies between lo and hi. */
+    /* Starts at a guess and widens until the solution is between lo and hi. */
     const double most = (double)SN_MAX_BYTES / 64;
     double x = floor(n * (1 - log2(p) * 1.5) / 512), lo = 0, hi = 0, at_lo = 0, at_hi = 0;
     for (double step = 1.25; !hi || !lo; step *= step) {
@@ -93,8 +94,8 @@ static double lines_for(uint32_t k, double n, double p)
         if (hi == 1)
             return 1;
     }
-    /* The logarithm of the error is nearly straight, so the next guess is where the line
-     * between the two crosses; an end that stays is believed half as much each time. */
+    /* The logarithm of the error is nearly linear, so the next guess is the zero of the
+     * line between both ends; an end that stays has its weight halved each time. */
     while (hi - lo > 1 && hi - lo > hi * 1e-7) {
         double mid = floor(lo + (hi - lo) * at_lo / (at_lo - at_hi));
         mid = mid <= lo ? lo + 1 : mid >= hi ? hi - 1 : mid;
@@ -121,7 +122,7 @@ static int shape_for(sn_shape *s, double n, double p)
     if (s->k) {
         best = lines_for(s->k, n, p);
     } else {
-        /* The size as a function of k has one valley, near 0.9 log2(1/p). */
+        /* As a function of k the size has one minimum, near 0.9 log2(1/p). */
         int guess = p > 0 ? (int)(-log2(p) * 0.9 + 0.5) : SN_BLOCKED_KMAX;
         guess = guess < 1 ? 1 : guess > SN_BLOCKED_KMAX ? SN_BLOCKED_KMAX : guess;
         best = lines_for((uint32_t)guess, n, p);
@@ -134,8 +135,8 @@ static int shape_for(sn_shape *s, double n, double p)
                 best = lines;
                 s->k = (uint32_t)k;
             }
-        /* Up to eight bits are one vector; a second is worth more than 3% of the bytes.
-         */
+        /* Up to eight bits take one vector; a second vector must save more than 3% of
+         * the bytes. */
         double eight = s->k > 8 ? lines_for(8, n, p) : 0;
         if (eight && eight <= best * 1.03) {
             best = eight;
@@ -175,8 +176,8 @@ static uint64_t body_len(const sn_shape *s)
     return s->units * 64;
 }
 
-/* A random absent key meets each line and rotation equally often, and each of its
- * bits is set with the share of set bits in its lane. */
+/* A random absent key has each line and rotation with equal probability, and finds each
+ * of its bits set with the share of set bits in that lane. */
 static void measure(const sn_layer *l, sn_measure *out)
 {
     uint64_t lines = l->shape.units, step = 1 + lines / (1 << 18), read = 0, set = 0;
@@ -201,16 +202,16 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->bits = lines * 512;
     out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
     out->error = error / (double)read;
-    double hit = 0; /* chance that a key of this line sets a given bit of it */
+    double hit = 0; /* probability that a key of this line sets a given bit of it */
     for (int j = 0; j < 8; j++)
         hit += (1 - pow(63.0 / 64, bits_in(k, j))) / 8;
     double one = hit / (double)lines;
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-one);
 }
 
-/* ---- the scalar truth ----------------------------------------------------------- */
+/* ---- the scalar reference ------------------------------------------------------- */
 
-/* Visits the k bits of H: lane index and place in it. */
+/* Visits the k bits of H: the lane and the place in it. */
 #define EACH_BIT(h, k, lane, at, body)                                                 \
     do {                                                                               \
         uint64_t g_ = sn_remix(h);                                                     \

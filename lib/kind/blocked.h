@@ -1,10 +1,11 @@
-/* blocked.h - where the bits of a key lie in its line; shared by the variants of blocked.c.
+/* blocked.h - where the bits of a key are in its line; shared by the variants of
+ * blocked.c.
  *
  * A line is eight 64-bit lanes (little-endian). With g = sn_remix(h):
  *   line      mulhi(h, lines)
  *   rotation  r = g >> 61
- *   lane i    takes part if (i - r) mod 8 < k; its bit is (g >> 6i) mod 64
- * and for k > 8, with g2 = sn_remix(g), lanes with (i - r) mod 8 < k - 8 take a
+ *   lane i    is used if (i - r) mod 8 < k; its bit is (g >> 6i) mod 64
+ * and for k > 8, with g2 = sn_remix(g), lanes with (i - r) mod 8 < k - 8 have a
  * second bit, (g2 >> 6i) mod 64. Every variant must do exactly this. */
 #ifndef SN_BLOCKED_H
 #define SN_BLOCKED_H

@@ -3,7 +3,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* Eight lanes of 1 or 0 for a rotation r: read eight words from ones[k][8 - r]. */
+/* For rotation r, the eight words from ones[k][8 - r] on are 1 in used lanes, else
+ * 0. */
 #define W1 1, 1, 1, 1, 1, 1, 1, 1
 #define ROW(a, b, c, d, e, f, g, h)                                                    \
     {                                                                                  \
@@ -37,7 +38,7 @@ bits512(uint64_t h, unsigned first, unsigned second)
     const __m512i shift = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
     const __m512i one = _mm512_set1_epi64(1);
     uint64_t g = sn_remix(h), r = g >> 61;
-    /* A rotation takes its count modulo 64, so the positions need no masking. */
+    /* The rotate instruction takes its count modulo 64, so positions need no mask. */
     __m512i pos = _mm512_srlv_epi64(_mm512_set1_epi64((long long)g), shift);
     __m512i bits = _mm512_maskz_rolv_epi64(lanes512(first, r), one, pos);
     if (second) {
@@ -72,10 +73,10 @@ T512 static inline __attribute__((always_inline)) void has512(const sn_layer *l,
     }
 #define LANES(k) TURNS(((1u << (k)) - 1) * 0x101)
 
-/* One key alone, in as few instructions as can be: how many calls wait for memory at
- * once depends on how many of them the processor holds. So constants are operands in
- * memory, and the registers are those that no older instruction knows, which need not
- * be cleared before the return. Compilers do neither. */
+/* A single key, in as few instructions as possible: the more calls fit into the
+ * processor's window, the more of them wait for memory in parallel. So constants are
+ * operands in memory, and only registers from zmm16 on are used, which need no
+ * vzeroupper before the return. Compilers do neither. */
 T512 static inline __attribute__((always_inline)) bool ask512(const sn_layer *l,
                                                               uint64_t h, bool two)
 {
@@ -128,7 +129,7 @@ add512(sn_layer *l, const uint64_t *h, size_t n, bool *dup, bool two, bool ahead
     l->added += fresh;
 }
 
-/* All eight first bits of a key once; each layer looks at the lanes of its own k. */
+/* Computes the first eight bits of a key once; each layer tests the lanes of its k. */
 T512 static void has_any512(const sn_layer *layer, uint32_t layers, const uint64_t *h,
                             size_t n, bool *found)
 {
@@ -237,7 +238,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
             const __m256i zero = _mm256_setzero_si256();
             __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)one);
             __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(one + 4));
-            /* Minus one lane by lane: all bits where the lane takes part. */
+            /* Negating each lane sets all bits of the used lanes. */
             __m256i missing = _mm256_or_si256(
                 _mm256_and_si256(_mm256_andnot_si256(_mm256_load_si256(p), b.lo),
                                  _mm256_sub_epi64(zero, lo)),
@@ -251,7 +252,7 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
 
 /* ---- the four variants -------------------------------------------------------------- */
 
-/* The bits of a half of the line that should be set and are not, each at bit 0. */
+/* The bits missing in one half of the line, each at bit 0 of its lane. */
 T256 static inline __m256i lacks256(const uint8_t *half, __m256i g, __m256i up,
                                     const uint64_t *one)
 {

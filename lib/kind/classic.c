@@ -1,9 +1,9 @@
 /* classic.c - the textbook Bloom filter: k bits anywhere in m.
  *
- * Fewest bits of the kinds that take keys one by one, and the only one that keeps
- * that below 1e-4; the price is k cache misses a key. The probes are k successive
- * remixes of one 64-bit hash, each mapped onto 0..m-1 by a multiplication: there is
- * no step that could be zero or share a factor with m, and m may pass 2^32. */
+ * It takes fewer bits than blocked.c and split.c but k cache misses a key. The probes
+ * are k successive remixes of one 64-bit hash, each mapped onto 0..m-1 by a
+ * multiplication: there is no step that could be zero or share a factor with m, and m
+ * may exceed 2^32. */
 #include "kind/kind.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -34,12 +34,12 @@ static double fill_at(double m, double throws)
     return m <= 1 ? throws > 0 : -expm1(throws * log1p(-1 / m));
 }
 
-/* The textbook's (fill)^k takes the expected fill for the fill itself; in small
- * filters its spread matters. There: k picks fall on j different bits with a
- * Stirling number's chance, and all j are set by inclusion and exclusion. */
+/* The textbook's (fill)^k uses the expected fill; in small filters the variance of the
+ * fill matters. There, Stirling numbers give the probability that k probes hit j
+ * different bits, and inclusion and exclusion the probability that all j are set. */
 static double error_small(double m, uint32_t k, double n)
 {
-    double s[26] = {1}; /* chance that the first i picks hit j different bits */
+    double s[26] = {1}; /* probability that the first i probes hit j different bits */
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t j = i + 1; j + 1 > 0; j--) {
             double stay = j <= i ? s[j] * j / m : 0;
@@ -73,7 +73,7 @@ static double error_at(const sn_shape *s, double n)
         return 0;
     if (s->units < 65536 && s->k <= 20)
         return error_small((double)s->units, s->k, n);
-    /* The spread of the fill, to second order. */
+    /* The variance of the fill, to second order. */
     double m = (double)s->units, k = s->k, fill = fill_at(m, k * n), empty = 1 - fill;
     double vary = empty * (1 - (1 + k * n / m) * empty) / (m * fill * fill);
     double e = pow(fill, k) * exp(fmin(k * (k - 1) / 2 * fmax(vary, 0), 50));
@@ -87,9 +87,9 @@ static uint64_t body_len(const sn_shape *s)
     return (s->units + 63) / 64 * 8;
 }
 
-/* The fewest bits from M on with which K probes keep the promise; INFINITY if there are
- * too many. The error falls about as m^(-0.7 k), so a few steps are enough; where rounding
- * hides that (the numbers may be a hostile file's), they become longer. */
+/* The fewest bits, M or more, with which K probes keep the promise; INFINITY if that is
+ * too many. The error falls about as m^(-0.7 k), so a few steps are enough; if rounding
+ * hides that (a hostile file may have any numbers), the steps grow. */
 static double bits_from(double m, uint32_t k, double n, double p)
 {
     double least = 1;
@@ -106,9 +106,9 @@ static double bits_from(double m, uint32_t k, double n, double p)
     return INFINITY;
 }
 
-/* The textbook's m takes k for a real number and the fill for its expectation: rounding k
- * costs up to 1% more error, and in filters of a few keys the spread of the fill far
- * more. So there are as many more bits as the promise takes. */
+/* The textbook's m assumes a real k and the expected fill. Rounding k costs up to 1%
+ * more error, and with few keys the variance of the fill costs far more. So bits are
+ * added until the promise holds. */
 static int shape_for(sn_shape *s, double n, double p)
 {
     double m =

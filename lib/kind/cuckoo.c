@@ -1,18 +1,18 @@
 /* cuckoo.c - small fingerprints, four to a bucket: the kind that removes.
  *
- * A key may lie in two buckets, b and H(v) - b (mod buckets), where v is its
- * fingerprint: either one leads to the other without the key, for any number of
- * buckets, and two lines answer a lookup.
+ * A key may be in two buckets, b and H(v) - b (mod buckets), where v is its
+ * fingerprint: each bucket gives the other without the key, for any number of
+ * buckets, and a lookup reads two lines.
  *
- * Every add stores one copy and every remove takes one away. Two buckets have room
- * for eight copies of one key; a key that has that many is kept for good: further
- * adds and removes of it say "there" and change nothing, so that there is never a
- * false "no". A key that finds no place after many moves goes to a small stash;
- * only when that is full is the layer full. Removing a key that was never added may
- * take away another one, unless nothing fits.
+ * Every add stores one copy and every remove removes one. Two buckets have room
+ * for eight copies of one key; a key that has that many is permanent: further
+ * adds and removes of it report that it is there and change nothing, so that there is
+ * never a false "no". A key that finds no place after many moves goes to a small stash;
+ * the layer is full only when the stash is full. Removing a key that was never added
+ * may remove another one, unless no fingerprint matches.
  *
- * A layer made with SEEN_ONCE stores no second copy and removes nothing: the smallest
- * kind for keys that only come, however often each of them does.
+ * A layer made with SEEN_ONCE stores no second copy and cannot remove: the smallest
+ * kind for keys that are only added, however often.
  *
  * Slots have any width from 4 to 32 bits. Body: 64 bytes of counts, the stash, the
  * buckets (cuckoo_bucket.h), padding. */
@@ -21,7 +21,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#define LOAD 0.94 /* of the slots, with the promised keys in */
+#define LOAD 0.94 /* share of the slots used with the promised number of keys */
 #define KICKS 500
 
 uint16_t sn_cuckoo_nibbles[4096];
@@ -55,14 +55,14 @@ static uint64_t body_len(const sn_shape *s)
     return (SN_CUCKOO_BUCKETS + (s->units * s->k + 1) / 2 + SN_BUCKET_PAD + 7) / 8 * 8;
 }
 
-/* A query errs if a key of its class is in. A class is a fingerprint, one of 2^(k+1)
- * of which 1 stands for 0 too, and a pair of buckets, or the one bucket that is its own
- * pair. So the number of keys in a class is Poisson with mean n 2^-(k+1) 2 / buckets,
- * twice that where the fingerprint is 1, half where both buckets are one. */
+/* A lookup errs if the filter holds a key of its class. A class is a fingerprint, one
+ * of 2^(k+1) (1 also stands for 0), and a pair of buckets, or one bucket that is its
+ * own pair. So the number of keys in a class is Poisson with mean n 2^-(k+1) 2 /
+ * buckets, twice that if the fingerprint is 1, half if both buckets are the same. */
 static double error_with(double mean, double q)
 {
     double z = -expm1(-mean);
-    return z * (1 + q * (1 - z)); /* q: chance of the fingerprint 1 */
+    return z * (1 + q * (1 - z)); /* q: probability of the fingerprint 1 */
 }
 
 static double error_of(uint32_t k, double units, double n)
@@ -211,9 +211,8 @@ static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 
 /* ---- adding ---------------------------------------------------------------------- */
 
-/* What is in the buckets of a key. Moves keep the sum of its copies, so that a key is
- * "for good" from the add that filled its buckets on, wherever its copies were moved
- * since. */
+/* The contents of a key's buckets. Moves keep the total of its copies, so a key is
+ * permanent from the add that filled its buckets on, wherever its copies move. */
 typedef struct view {
     sn_bucket four[2]; /* of b, of alt */
     unsigned copies[2], stash, at;
@@ -234,13 +233,13 @@ static view look(const sn_layer *l, const sn_family *f, const sn_place *p)
     return w;
 }
 
-/* Stores one more copy of P. The stash has room before the first move, so the one that
- * is homeless after the last always has a place and nothing is undone. */
+/* Stores one more copy of P. The stash has room before the first move, so the copy that
+ * the last move evicts always has a place and nothing is undone. */
 static bool insert(sn_layer *l, const sn_family *f, const sn_place *p, view *w,
                    uint64_t dice)
 {
     const sn_slots *s = &f->slots;
-    /* The emptier of the two: even filling puts off the moves. An empty slot sorts
+    /* Use the emptier of the two: even filling delays moves. An empty slot sorts
      * first. */
     unsigned room = sn_bucket_count(w->four, 0), more = sn_bucket_count(w->four + 1, 0);
     if (room || more) {
@@ -292,8 +291,8 @@ size_t sn_cuckoo_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return i;
 }
 
-/* Takes V out of bucket B, which is FOUR and holds it, and lets a stashed copy have the
- * place. */
+/* Removes V from bucket B, which is FOUR and holds it, and moves a stashed copy into
+ * the free slot if one belongs there. */
 static void take(sn_layer *l, const sn_family *f, uint64_t v, uint64_t b,
                  sn_bucket four)
 {
@@ -320,7 +319,7 @@ static int remove_one(sn_layer *l, uint64_t h)
     sn_place p = sn_place_of(&f, h);
     view w = look(l, &f, &p);
     if (w.for_good)
-        return 1; /* more adds may have come than were kept */
+        return 1; /* permanent: there may have been more adds than copies */
     if (w.stash)
         stash_drop(l, w.at);
     else if (w.copies[0])
@@ -336,8 +335,8 @@ static int remove_one(sn_layer *l, uint64_t h)
 
 /* ---- merging --------------------------------------------------------------------- */
 
-/* Calls DEAL for every copy that L holds, until it returns something other than 0. A bucket
- * and a fingerprint are all it takes to store a copy elsewhere. */
+/* Calls DEAL for every copy in L until it returns something other than 0. A bucket and
+ * a fingerprint suffice to store a copy elsewhere. */
 static int each_copy(const sn_layer *l, int (*deal)(void *, const sn_place *), void *ctx)
 {
     sn_family f = sn_family_of(l);

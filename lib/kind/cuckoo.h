@@ -1,4 +1,4 @@
-/* cuckoo.h - where a key may lie in a cuckoo filter; shared by the variants of cuckoo.c.
+/* cuckoo.h - where a key may be in a cuckoo filter; shared by the variants of cuckoo.c.
  */
 #ifndef SN_CUCKOO_H
 #define SN_CUCKOO_H
@@ -23,18 +23,17 @@ enum {
     SN_CUCKOO_ONCE = SN_ONCE,
 };
 
-/* All that a layer knows of a key is its class: the fingerprint and the pair of
- * buckets. Keys of one class are the same to it, so it does not matter whose copy a
- * remove takes. In a filter of several layers it would: X lies in an old layer, a
- * new one holds a Y of X's class there, and removing X would take Y's copy and make
- * Y a false "no". So the classes of later layers are made to refine those of
- * earlier ones: their buckets are halves of the first layer's buckets, their
- * fingerprints begin with its bits. Then Y is of X's class in the old layer too, and
- * the copy that stays there speaks for Y.
+/* A layer knows only the class of a key: the fingerprint and the pair of buckets. Keys
+ * of one class are the same to it, so it does not matter whose copy a remove takes. In
+ * a filter of several layers it would matter: if X is in an old layer and a new one
+ * holds a Y of X's class there, removing X would take Y's copy and make Y a false "no".
+ * So the classes of later layers refine those of earlier ones: their buckets are halves
+ * of the first layer's buckets, and their fingerprints begin with its bits. Then Y is
+ * of X's class in the old layer too, and the copy that stays there answers for Y.
  *
- * With n buckets in the first layer and n 2^j in this one: b_j = mulhi(h, n 2^j)
- * halves j times to b_0; H_j = H_0 2^j + 2^j - 1, from the bits of the fingerprint
- * that the first layer has, makes H_j - b_j halve to H_0 - b_0 as well. */
+ * With n buckets in the first layer and n 2^j in this one, b_j = mulhi(h, n 2^j)
+ * becomes b_0 after j halvings. With H_j = H_0 2^j + 2^j - 1, computed from the bits of
+ * the fingerprint that the first layer has, H_j - b_j becomes H_0 - b_0 as well. */
 typedef struct sn_family {
     uint8_t *buckets;
     uint64_t units, first;    /* buckets here, in the first layer */

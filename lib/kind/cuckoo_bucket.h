@@ -1,29 +1,29 @@
 /* cuckoo_bucket.h - four fingerprints of k+1 bits in 4k bits, k from 4 to 32.
  *
- * The order of the four in a bucket means nothing, and what means nothing need not
- * be stored: sorted, their top nibbles are one of 3876 multisets, 12 bits instead
- * of 16. The bit a slot that this saves goes into the fingerprint and halves the
- * error. A bucket is, from its lowest bit: the 12-bit rank of the nibbles
+ * The order of the four in a bucket means nothing and is not stored: sorted, their top
+ * nibbles are one of 3876 multisets, 12 bits instead of 16. This saves a bit a slot,
+ * which makes the fingerprint a bit longer and halves the error. A bucket is, from its
+ * lowest bit: the 12-bit rank of the nibbles
  * a <= b <= c <= d, C(a,1) + C(b+1,2) + C(c+2,3) + C(d+3,4), then for each of the
  * four, in that order, its low k-3 bits. Zero is an empty slot, so an empty bucket
  * is zero bits; equal buckets have equal bits.
  *
- * Buckets lie bit to bit, bucket b from bit 4kb on. Widths 4, 8, 16 and 32 fill cache
- * lines evenly; of the others a bucket now and then lies in two lines, which costs less
- * than the 2 to 14% of bytes that whole lines would. Only aligned words that hold bits
- * of the bucket are touched, or words inside it: one word more would now and then be a
- * line more, and that line nobody has asked for. */
+ * Buckets have no gaps between them: bucket b starts at bit 4kb. Widths 4, 8, 16 and 32
+ * fill cache lines evenly; with other widths some buckets cross into the next line,
+ * which costs less than the 2 to 14% of bytes for padding to whole lines. Only aligned
+ * words that hold bits of the bucket, or words inside it, are touched: one word more
+ * could be in another line, which was not prefetched. */
 #ifndef SN_CUCKOO_BUCKET_H
 #define SN_CUCKOO_BUCKET_H
 #include "base/bytes.h"
 #include <stdbool.h>
 
-/* Bytes behind the last bucket that may be read. */
+/* Bytes after the last bucket that may be read. */
 #define SN_BUCKET_PAD 8
 #define SN_CUCKOO_INLINE static inline __attribute__((always_inline))
 
-/* Ranks to nibbles, lowest first; ranks that no bucket has are all zero, so that a
- * hostile body reads as nonsense and not as memory beyond the table. */
+/* Maps ranks to nibbles, lowest first. Impossible ranks map to zero, so that a hostile
+ * body gives wrong answers but never reads beyond the table. */
 extern uint16_t sn_cuckoo_nibbles[4096];
 
 typedef struct sn_bucket {
@@ -43,7 +43,7 @@ SN_CUCKOO_INLINE sn_slots sn_slots_of(unsigned k)
     return (sn_slots){k, low, ((uint64_t)1 << low) - 1, 1 | (uint64_t)1 << low};
 }
 
-/* LEN bits from BIT on, at most 64; above them, anything. */
+/* LEN bits from BIT on, at most 64; the bits above them are undefined. */
 SN_CUCKOO_INLINE uint64_t sn_bits_at(const uint8_t *p, uint64_t bit, unsigned len)
 {
     uint64_t first = sn_le64(p + 8 * (bit >> 6));
@@ -51,7 +51,7 @@ SN_CUCKOO_INLINE uint64_t sn_bits_at(const uint8_t *p, uint64_t bit, unsigned le
     return first >> (bit & 63) | last << 1 << (63 - (bit & 63));
 }
 
-/* Where all LEN bits lie in one word, the second step changes nothing. */
+/* If all LEN bits are in one word, the second step changes nothing. */
 SN_CUCKOO_INLINE void sn_bits_put(uint8_t *p, uint64_t bit, unsigned len, uint64_t x)
 {
     uint64_t mask = ~(uint64_t)0 >> (64 - len);
@@ -62,8 +62,8 @@ SN_CUCKOO_INLINE void sn_bits_put(uint8_t *p, uint64_t bit, unsigned len, uint64
     sn_put64(last, (sn_le64(last) & ~(mask >> 1 >> (63 - by))) | x >> 1 >> (63 - by));
 }
 
-/* The parts of a bucket: rank in the low 12 bits, two low parts, two low parts; above
- * them, anything. */
+/* The parts of a bucket: rank in the low 12 bits, two low parts, two low parts; the
+ * bits above them are undefined. */
 typedef struct sn_parts {
     uint64_t rank, x, y;
 } sn_parts;
@@ -77,8 +77,9 @@ SN_CUCKOO_INLINE sn_parts sn_bucket_parts(const uint8_t *p, const sn_slots *s,
         uint64_t all = sn_bits_at(p, bit, 4 * k);
         return (sn_parts){all, all >> 12, all >> (12 + two)};
     }
-    /* More than 8 bytes: three words that lie inside them, from its first, its second and
-     * up to its last byte. A bucket begins with a byte or, of odd widths, in its middle. */
+    /* More than 8 bytes: three words inside the bucket, from its first byte, from its
+     * second, and up to its last. A bucket starts at a byte or, with odd widths, in the
+     * middle of one. */
     unsigned by = bit & 7, bytes = (k + 1) / 2;
     p += bit >> 3;
     return (sn_parts){sn_le32(p) >> by, sn_le64(p + 1) >> (by + 4),
@@ -90,7 +91,7 @@ SN_CUCKOO_INLINE unsigned sn_bucket_nibbles(const sn_parts *parts)
     return sn_cuckoo_nibbles[parts->rank & 0xfff];
 }
 
-/* Bucket B of those from P on. */
+/* Bucket B of the array at P. */
 SN_CUCKOO_INLINE sn_bucket sn_bucket_load(const uint8_t *p, const sn_slots *s,
                                           uint64_t b)
 {
@@ -109,9 +110,9 @@ SN_CUCKOO_INLINE unsigned sn_bucket_count(const sn_bucket *b, uint64_t v)
     return (unsigned)(b->v[0] == v) + (b->v[1] == v) + (b->v[2] == v) + (b->v[3] == v);
 }
 
-/* Not 0 if a fingerprint in bucket B may be V: if the low bits of one are V's. For an
- * absent key they hardly ever are, and then the nibbles need not be decoded. A part of
- * zeros in the difference, two parts at once. */
+/* Not 0 if bucket B may hold V, that is, if one of its fingerprints has V's low bits.
+ * For an absent key this is rare, so the nibbles need not be decoded. Looks for a zero
+ * part in the difference, two parts at once. */
 SN_CUCKOO_INLINE uint64_t sn_bucket_hint(const uint8_t *p, const sn_slots *s,
                                          uint64_t b, uint64_t v)
 {
@@ -120,7 +121,7 @@ SN_CUCKOO_INLINE uint64_t sn_bucket_hint(const uint8_t *p, const sn_slots *s,
     return (((x - s->ones) & ~x) | ((y - s->ones) & ~y)) & s->ones << (s->low - 1);
 }
 
-/* Writes FOUR, whose values may stand in any order. */
+/* Writes FOUR, whose values may be in any order. */
 static inline void sn_bucket_store(uint8_t *p, const sn_slots *s, uint64_t b,
                                    sn_bucket four)
 {

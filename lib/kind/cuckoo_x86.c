@@ -1,5 +1,5 @@
-/* cuckoo_x86.c - AVX2 variant of cuckoo.c: the four of a bucket decoded and compared at
- * once, whatever the width. */
+/* cuckoo_x86.c - AVX2 variant of cuckoo.c: decodes and compares the four fingerprints
+ * of a bucket at once, for any width. */
 #include "kind/cuckoo.h"
 #if defined(__x86_64__)
 #include <immintrin.h>

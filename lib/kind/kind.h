@@ -1,4 +1,4 @@
-/* kind.h - what a kind of filter is to the rest of the library.
+/* kind.h - the kinds of filters, as the rest of the library sees them.
  *
  * A kind maps hashes to bits in a flat body. It is a const table of functions over
  * *batches* of hashes, so that the indirect call is paid once for many keys. Kinds
@@ -10,47 +10,47 @@
 #include "base/memory.h"
 #include "seen.h"
 
-/* The numbers that decide where bits go; together with the body they are the whole
- * layer, and they are what a file stores of it. */
+/* The numbers that decide where bits go. Shape and body are the whole layer; a file
+ * stores both. */
 typedef struct sn_shape {
     seen_kind kind;
     uint32_t k;        /* probes, or bits of a fingerprint */
     uint64_t units;    /* bits (classic), lines, blocks, slots, buckets ... */
     uint64_t capacity; /* keys for which `error` is promised; 0: no promise */
     double error;      /* promised with `capacity` keys in; 0: no promise */
-    uint64_t own[4];   /* the kind's own numbers */
+    uint64_t own[4];   /* numbers private to the kind */
 } sn_shape;
 
 typedef struct sn_layer sn_layer;
 typedef struct sn_kind sn_kind;
 
-/* One variant: the same bits by other instructions. */
+/* A variant sets the same bits with other instructions. */
 typedef struct sn_variant {
-    /* Asks the memory of n keys to come; moves no bits. NULL: nothing to gain. */
+    /* Prefetches the memory of n keys; changes no bits. NULL: nothing to gain. */
     void (*prefetch)(const sn_layer *l, const uint64_t *h, size_t n);
-    /* found[i] = whether h[i] is in. */
+    /* found[i] is set if the layer has h[i]. */
     void (*has)(const sn_layer *l, const uint64_t *h, size_t n, bool *found);
-    /* Adds in order; dup[i] = whether h[i] was in before, equal keys of one batch
-     * included. Counts the new ones into l->added. Returns how many were taken:
+    /* Adds in order; dup[i] is set if h[i] was there before, also by an equal key of
+     * the same batch. Counts the new ones into l->added. Returns how many were added,
      * fewer than n only if the layer can hold no more. NULL: a static kind. */
     size_t (*add)(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
 
-    /* The same, asking for the memory of h[i + SN_AHEAD] while h[i] is worked on, so
-     * that the memory is never idle: h must go on for SN_AHEAD hashes after n. NULL:
-     * prefetch() and the plain ones are used. add_ahead takes all n. */
+    /* The same, but prefetch the memory of h[i + SN_AHEAD] while h[i] is worked on, so
+     * that memory is never idle: h must continue for SN_AHEAD hashes after n. NULL: the
+     * caller uses prefetch(), has() and add(). add_ahead adds all n. */
     void (*has_ahead)(const sn_layer *l, const uint64_t *h, size_t n, bool *found);
     void (*add_ahead)(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
     /* has() for one hash, short enough for several calls to overlap. May be NULL. */
     bool (*has_one)(const sn_layer *l, uint64_t h);
-    /* Whether any of LAYERS layers of this same variant has h[i]: what is common to all
-     * of them is computed once. May be NULL. */
+    /* found[i] is set if any of LAYERS layers of this variant has h[i]: the work common
+     * to all of them is done once. May be NULL. */
     void (*has_any)(const sn_layer *l, uint32_t layers, const uint64_t *h, size_t n,
                     bool *found);
 } sn_variant;
 
-/* Lines wait in the second-level cache (SN_FETCH), which has more misses under way at
- * once than the first: measured, 64 ahead, 1.7 times the speed of 32 ahead into the
- * first. */
+/* SN_FETCH prefetches lines into the second-level cache, which can have more misses in
+ * flight than the first. Measured: 64 ahead is 1.7 times as fast as 32 ahead into the
+ * first level. */
 #define SN_AHEAD 64
 /* A build for WebAssembly has one thread, no files, no instruction to fetch memory, and is
  * sent to everybody who asks: there, what serves any of them is left out. */
@@ -75,14 +75,14 @@ struct sn_layer {
     uint64_t added; /* keys in this layer that were new when added */
     uint64_t len;   /* of the body, = kind->body_len(&shape) */
     uint8_t *body;  /* aligned to 64 */
-    /* What measure() said when ADDED was measured_at - 1 (0: never). Any thread that
-     * asks may set it: the word first, then measured_at. */
+    /* The result of measure() when ADDED was measured_at - 1 (0: never measured). Any
+     * reading thread may set it: the result first, then measured_at. */
     double measured;
     uint64_t measured_at;
     bool refused; /* the last add, and not for want of room: grow() says why */
 };
 
-/* What the bits themselves say. */
+/* What can be computed from the bits alone. */
 typedef struct sn_measure {
     uint64_t bits, bits_set; /* bits_set is scaled up if only a sample was read */
     double error;            /* for a random absent key, now */
@@ -95,31 +95,31 @@ struct sn_kind {
     unsigned can; /* SEEN_CAN_* */
 
     /* Bytes of the body for this shape, a multiple of 8; 0 if the shape is
-     * impossible. Called on hostile shapes: must check every number it uses. */
+     * impossible. Shapes may be hostile: it must check every number it uses. */
     uint64_t (*body_len)(const sn_shape *s);
 
-    /* The fewest units with error at most P with N keys in; S->k is kept if given,
-     * otherwise chosen. Sets units, k, and own numbers. SEEN_E... if it cannot. */
+    /* The fewest units for an error of at most P with N keys; keeps S->k if given,
+     * otherwise chooses it. Sets units, k, and own numbers. SEEN_E... if it cannot. */
     int (*shape_for)(sn_shape *s, double n, double p);
     /* The best shape for N keys in at most BYTES. */
     int (*shape_in)(sn_shape *s, double n, uint64_t bytes);
-    /* Expected error with N distinct keys in: exact for random hashes. */
+    /* Expected error with N distinct keys, exact for random hashes. */
     double (*error_at)(const sn_shape *s, double n);
-    /* Reads the body (at most some 64 MiB of it). */
+    /* Reads the body (at most about 64 MiB of it). */
     void (*measure)(const sn_layer *l, sn_measure *out);
 
     /* The variant for these instructions; atomic adds if asked (NULL if it cannot). */
     const sn_variant *(*variant)(const sn_shape *s, enum sn_simd simd, bool atomic);
 
-    /* Below: NULL where the kind cannot. */
+    /* The rest is NULL if the kind cannot do it. */
 
     /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. SEEN_EFULL
-     * if not all of it has room: then some of it may be in. */
+     * if src does not fit; then a part of it may have been added. */
     int (*merge)(sn_layer *dst, const sn_layer *src);
-    /* The keys of SRC, of whatever size, go to DST too, which may get a larger body from
-     * A. On failure DST is as it was. */
+    /* Adds the keys of SRC, of any size, to DST, which may get a larger body from A. On
+     * failure DST is unchanged. */
     int (*absorb)(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
-    /* How many slots merge() would fill; NULL: it needs no room. */
+    /* How many slots merge() would fill; NULL: none. */
     uint64_t (*merge_needs)(const sn_layer *dst, const sn_layer *src);
     /* Removes one h: 1, 0 if it is not in, or a code. */
     int (*remove)(sn_layer *l, uint64_t h);
@@ -129,20 +129,21 @@ struct sn_kind {
     /* Calls fn for every hash held, in batches; for seen_rebuild. */
     int (*each_hash)(const sn_layer *l, int (*fn)(void *, const uint64_t *, size_t),
                      void *ctx);
-    /* As shape_for, for a further layer of the filter whose first layer is FIRST;
+    /* Like shape_for, for a later layer of the filter whose first layer is FIRST;
      * NULL: shape_for. */
     int (*shape_next)(sn_shape *s, const sn_shape *first, double n, double p);
-    /* Every add stores a copy of its own, also of a key that is in: what a remove
-     * takes away must not have stood for two. Adds always go to a layer, and
-     * `added` counts copies. Unless shape.own[SN_ONCE] is 1: see SEEN_ONCE. */
+    /* Every add stores a copy, even of a key that is present, because a remove must
+     * not take a copy that belongs to two adds. Every add goes to a layer, and `added`
+     * counts copies; except if shape.own[SN_ONCE] is 1: see SEEN_ONCE. */
     bool multiset;
-    /* Whether a body from a file fits its shape (offsets inside, counts sane). */
+    /* SEEN_OK if a body from a file fits its shape (offsets inside, counts
+     * possible). */
     int (*check)(const sn_layer *l);
-    /* Places equal hash prefixes in equal regions, so that adding in the order of
-     * the hash is adding in the order of memory. */
+    /* Hashes with equal prefixes go to the same region, so that adding in hash order
+     * is adding in memory order. */
     bool ordered;
-    /* has() fetches memory ahead by itself, having more to carry from the fetch to
-     * the test than a hash: it wants many keys at once, and no prefetch(). */
+    /* has() prefetches by itself, because it carries more than a hash from the prefetch
+     * to the test: give it many keys at once, and do not call prefetch(). */
     bool prefetches_itself;
 };
 
@@ -154,8 +155,8 @@ static inline bool sn_keeps_copies(const sn_layer *l)
     return l->kind->multiset && !l->shape.own[SN_ONCE];
 }
 
-/* Sets the bits of MASK in *WORD, with ATOMIC while other threads do the same. Returns
- * those that were not set. A macro, for words of any width. */
+/* Sets the bits of MASK in *WORD, with ATOMIC safe against other threads that do the
+ * same. Returns the bits that were not set. A macro, for words of any width. */
 #define SN_SET_BITS(word, mask, atomic)                                                \
     ({                                                                                 \
         __typeof__(word) w_ = (word);                                                  \
@@ -171,7 +172,7 @@ static inline bool sn_keeps_copies(const sn_layer *l)
         (__typeof__(*w_))(~was_ & mask_);                                              \
     })
 
-/* Counts FRESH keys into L. */
+/* Adds FRESH to the count of keys in L. */
 static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
 {
     if (atomic)
@@ -199,6 +200,6 @@ extern const sn_kind sn_cuckoo, sn_ribbon, sn_quotient_kind;
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);
 
-/* Smallest and largest sizes anyone may ask for. */
+/* The smallest and largest sizes allowed. */
 #define SN_MAX_BYTES ((uint64_t)1 << 46)
 #endif

@@ -1,17 +1,18 @@
 /* ribbon.c - static, within one percent of the theoretical minimum.
  *
- * 1.003 log2(1/p) bits a key at eight bits and 1.009 at two, for whole bits; between
- * them up to 0.04 bits more, because keys then have prints of two lengths. One lookup
- * is two neighbouring segments (two lines at eight bits) and two bits of metadata that
- * stay in the caches. This file is the sizes, the checks and the scalar truth;
- * ribbon_x86.c has the variants, ribbon_solve.c the construction, ribbon.h the layout. */
+ * It takes 1.003 log2(1/p) bits a key at eight bits and 1.009 at two. Errors between
+ * whole bits take up to 0.04 bits more, because keys then have prints of two lengths. A
+ * lookup reads two neighbouring segments (two lines at eight bits) and two bits of
+ * metadata that stay in the caches. This file has the sizes, the checks and the scalar
+ * reference; ribbon_x86.c has the variants, ribbon_solve.c the construction, ribbon.h
+ * the layout. */
 #include "kind/ribbon.h"
 #include "base/fail.h"
 #include <math.h>
 
 /* ---- sizes ------------------------------------------------------------------- */
 
-/* If more answers than these are yes, it is no filter. */
+/* With a larger error it would not be a filter. */
 #define USELESS 0.99
 
 /* Share of the keys that a full level bumps. */
@@ -25,7 +26,7 @@ uint64_t sn_ribbon_shards(double n, double most)
     return shards;
 }
 
-/* Words of a ribbon for N keys, as expected. */
+/* The expected words of a ribbon for N keys. */
 static double words_for(double n, unsigned r, uint64_t share)
 {
     unsigned e = (unsigned)(share >> 32);
@@ -69,13 +70,13 @@ static int settle(sn_shape *s, double n, unsigned r, uint64_t share)
                        : sn_fail(SEEN_ETOOBIG, "%.3g keys are too many for ribbon", n);
 }
 
-/* Above this, a mix of r and r + 1 bits would be more than 1.01 log2(1/p) bits: what a
- * level costs beside its prints is 0.017 bits and 0.13% of them. */
+/* Above this, a mix of r and r + 1 bits would take more than 1.01 log2(1/p) bits:
+ * besides its prints a level costs 0.017 bits a key and 0.13% of the prints. */
 #define MIX_FITS(least) (1.0087 * (least)-0.017)
 #define TRIT_BITS 1.6 /* stored */
 
-/* How many bits, and for which share of the keys what else: bits alone if they fit, or
- * the smallest for an error P. */
+/* Chooses the bits of a print and the share of rich keys for an error P: bits alone if
+ * that is small enough, otherwise the smallest mix. */
 static uint64_t fraction(double p, unsigned *r)
 {
     double least = -log2(p), best = 0;
@@ -109,8 +110,8 @@ static int shape_for(sn_shape *s, double n, double p)
     return settle(s, n, r, share);
 }
 
-/* The smallest error whose words fit; they rise as it falls but for small steps where
- * trits begin to pay. */
+/* The smallest error whose words fit. The words grow as the error falls, except for
+ * small steps where trits begin to pay. */
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     double lo = 1. / ((uint64_t)1 << SN_RIBBON_RMAX), p = 1;
@@ -142,7 +143,7 @@ static double error_at(const sn_shape *s, double n)
     return n <= 0 ? 0 : ldexp(share * rich + (1 - share) * poor, -(int)s->k);
 }
 
-/* The keys are counted in the table, the error follows from the lengths of prints. */
+/* The table has the number of keys; the error follows from the lengths of prints. */
 static void measure(const sn_layer *l, sn_measure *out)
 {
     const uint8_t *table = l->body + l->len - l->shape.units * SN_RIBBON_ENTRY;
@@ -158,7 +159,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->error = error_at(&l->shape, keys);
 }
 
-/* Everything that a lookup will prefetch must lie inside the body. */
+/* Checks that everything a lookup reads or prefetches is inside the body. */
 static int check(const sn_layer *l)
 {
     unsigned r = l->shape.k, extra = sn_ribbon_extra(&l->shape);
@@ -185,7 +186,7 @@ static int check(const sn_layer *l)
     return 0;
 }
 
-/* ---- the scalar truth ----------------------------------------------------------- */
+/* ---- the scalar reference ------------------------------------------------------- */
 
 sn_ribbon_spot sn_ribbon_find(const sn_layer *l, const uint8_t *entry,
                               const sn_ribbon_key *k)

@@ -1,34 +1,34 @@
-/* ribbon.h - where the bits of a key lie in a ribbon; shared by the variants of ribbon.c
- * and by ribbon_solve.c.
+/* ribbon.h - where the bits of a key are in a ribbon; shared by the variants of
+ * ribbon.c and by ribbon_solve.c.
  *
- * A static filter that solves linear equations: each key picks 64 neighbouring slots
- * and a random subset of them, and the slots are filled so that their XOR is the
- * key's fingerprint of r bits. A slot is r bits, so a key costs r bits, if only
- * nearly every slot is used. Words are 64 bits, little-endian.
+ * A static filter that solves linear equations: each key selects 64 neighbouring slots
+ * and a random subset of them, and the slots are filled so that the XOR of the subset
+ * is the key's fingerprint of r bits. A slot has r bits, so a key costs r bits if
+ * nearly every slot is used. Words have 64 bits, little-endian.
  *
- *   slots      lie in segments of 64. A segment is r words, word j holding bit j of
- *              its 64 slots; a key reads its segment and the next.
- *   fractions  the keys of the first segments of a level are rich, the others poor.
- *              The first `wide` segments hold what rich keys read: 0, or one more than
- *              the segments that rich keys start in. In a filter of bits alone a rich
- *              key has r + 1 bits and a wide segment r + 1 words.
+ *   slots      are in segments of 64. A segment is r words; word j holds bit j of
+ *              its 64 slots. A key reads its segment and the next.
+ *   fractions  Keys in the first segments of a level are rich, the others poor. Rich
+ *              keys read the first `wide` segments: 0, or one more than the segments
+ *              that rich keys start in. In a filter of bits alone a rich key has r + 1
+ *              bits and a wide segment r + 1 words.
  *   trits      A mix of r and r + 1 bits is up to 0.086 bits above the least possible.
  *              Where that matters, rich keys have r bits and one trit, log2(3) = 1.585
  *              bits, and poor ones r + e bits, e = 1 or 2: a mix of steps of 0.585 or
  *              0.415 bits, which costs at most 0.03. The trit of a key is the sum,
- *              modulo 3, of the subset's slots in a column of trits, the 64 from the
- *              last multiple of 5 up to its start on. Five trits are a byte,
- *              t0 + 3 t1 + 9 t2 + 27 t3 + 81 t4, and byte i lies behind the words of
- *              the segment of slot 5i + 4: what a key reads remains one run of bytes.
- *              All columns bump the same keys. Poor keys start behind rich ones, so
+ *              modulo 3, of the subset's slots in a column of trits: 64 slots, starting
+ *              at its start rounded down to a multiple of 5. Five trits are a byte,
+ *              t0 + 3 t1 + 9 t2 + 27 t3 + 81 t4, and byte i follows the words of
+ *              the segment of slot 5i + 4, so a key still reads one run of bytes.
+ *              All columns bump the same keys. Poor keys start after rich ones, so
  *              segments from the last wide one on have r + e words.
- *   levels     Level 1 has fewer slots than keys, so that nearly all get used. Keys of
- *              one bucket (128 slots) that do not fit are bumped to the next level: all
- *              with a start below a threshold that two bits a bucket choose. The last
- *              level has room for all. Every level ends with a segment in which no key
- *              starts.
- *   shards     are chosen by the first bits of the hash and solved alone: with a few
- *              megabytes each, on any core.
+ *   levels     Level 1 has fewer slots than keys, so that nearly all are used. If the
+ *              keys of a bucket (128 slots) do not fit, those with a start below a
+ *              threshold are bumped to the next level; two bits a bucket select the
+ *              threshold. The last level has room for all. Every level ends with a
+ *              segment in which no key starts.
+ *   shards     The first bits of the hash select the shard. Each is solved separately,
+ *              on any core, in a few megabytes.
  *
  * Body: the shards, then the table, for each shard 8 words:
  *   0  word of the body where level 1's segments begin
@@ -36,9 +36,9 @@
  *   2-5  segments (u32; the last, empty one not counted) and `wide` (u32) of each level
  *   6  salt; 0 unless the plain hash could not be solved
  *   7  keys
- * Behind level 1's segments follow thresholds and segments of level 2, of level 3, and
- * the segments of level 4, which bumps nothing. Thresholds are a word for each started
- * 32 buckets. A level of 0 segments is not there and passes its keys on. */
+ * After level 1's segments come thresholds and segments of level 2, of level 3, and
+ * the segments of level 4, which bumps nothing. Thresholds take a word for every 32
+ * buckets, rounded up. A level of 0 segments is absent and passes its keys on. */
 #ifndef SN_RIBBON_H
 #define SN_RIBBON_H
 #include "kind/kind.h"
@@ -49,12 +49,12 @@
 #define SN_RIBBON_RMAX 32
 #define SN_RIBBON_ENTRY 64 /* bytes of a shard in the table */
 
-/* In shape.own. The share, of 2^32, of rich keys is the low half of its word; the high
- * half is e, 0 where there are no trits. (A reader that knows none refuses others.) */
+/* In shape.own. The low half of the word is the share of rich keys, of 2^32; the high
+ * half is e, 0 if there are no trits. (A reader without trits refuses others.) */
 enum { SN_RIBBON_WORDS = 0, SN_RIBBON_SHARE = 1 };
 
-/* What a key is to a ribbon. m = remix(h) chooses the shard and orders the keys;
- * all else follows from M, which is m unless the shard has a salt. */
+/* A key as a ribbon sees it. m = remix(h) selects the shard and orders the keys;
+ * everything else follows from M, which is m unless the shard has a salt. */
 typedef struct sn_ribbon_key {
     uint64_t place;  /* position in the level, as a fraction of 2^64 */
     uint64_t print;  /* 33 bits of fingerprint */
@@ -72,7 +72,7 @@ static inline uint64_t sn_ribbon_salted(uint64_t m, uint64_t salt)
     return salt ? sn_remix(sn_remix(m ^ salt)) : m;
 }
 
-/* In level 1; BITS of m have chosen the shard. */
+/* The key in level 1; BITS bits of m have selected the shard. */
 static inline sn_ribbon_key sn_ribbon_key_of(uint64_t M, unsigned bits, uint64_t salt)
 {
     uint64_t g = sn_remix(M), c = sn_remix(g);
@@ -100,7 +100,7 @@ static inline unsigned sn_ribbon_bits(const sn_shape *s)
 
 /* ---- a level ------------------------------------------------------------------ */
 
-/* Starts below this are bumped, by the bucket's two bits. */
+/* Keys with a start below this are bumped; CODE is the bucket's two bits. */
 static inline unsigned sn_ribbon_threshold(unsigned code)
 {
     return 0x80281000u >> (8 * code) & 0xff;
@@ -112,7 +112,7 @@ static inline uint64_t sn_ribbon_meta(uint64_t segments)
     return (segments + 63) / 64;
 }
 
-/* Whether a key that starts in segment G is rich. */
+/* True if a key that starts in segment G is rich. */
 static inline bool sn_ribbon_rich(uint64_t g, uint64_t wide)
 {
     return g + 1 < wide;
@@ -125,7 +125,7 @@ static inline unsigned sn_ribbon_columns(uint64_t g, uint64_t wide, unsigned r,
     return e ? r + (sn_ribbon_rich(g, wide) ? 0 : e) : r + (g < wide);
 }
 
-/* The first byte of trits that lies in segment G, of those that begin in slot 0. */
+/* The number of the first byte of trits in segment G, counted from slot 0. */
 static inline uint64_t sn_ribbon_trits_at(uint64_t g)
 {
     return (g << 6) / 5;
@@ -159,7 +159,7 @@ typedef struct sn_ribbon_spot {
     unsigned near;         /* how many of the key's trit bytes end this segment */
 } sn_ribbon_spot;
 
-/* E is a constant 0 where a filter has no trits: then little is left of this. */
+/* E is a constant 0 if a filter has no trits: then most of this is compiled out. */
 static inline __attribute__((always_inline)) sn_ribbon_spot
 sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
                uint64_t wide, unsigned r, unsigned e)
@@ -179,7 +179,7 @@ sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
         s.trit = 3;
         return s;
     }
-    /* Without a branch, as which keys are rich is chance. */
+    /* Without a branch, because whether a key is rich is random. */
     unsigned past = (unsigned)(pos % 5), poor = -(unsigned)!rich;
     unsigned near = (past + 64 - o) / 5, trits = near + (o + 4 - past) / 5;
     s.used = r + (e & poor);
@@ -190,7 +190,7 @@ sn_ribbon_look(const sn_ribbon_key *k, const uint8_t *slots, uint64_t pos,
     return s;
 }
 
-/* Whether level bits at META bump the key at POS. */
+/* True if the thresholds at META bump the key at POS. */
 static inline bool sn_ribbon_bumps(const uint8_t *meta, uint64_t pos)
 {
     uint64_t bucket = pos >> 7;
@@ -207,8 +207,8 @@ static inline unsigned sn_ribbon_extra(const sn_shape *s)
     return (unsigned)(s->own[SN_RIBBON_SHARE] >> 32);
 }
 
-/* What a lookup needs of a layer, in registers. E is a constant 0 where a filter has no
- * trits. */
+/* The numbers of a layer that a lookup needs, in registers. E is a constant 0 if a
+ * filter has no trits. */
 typedef struct sn_ribbon_view {
     const sn_layer *l;
     const uint8_t *body, *table;
@@ -250,9 +250,9 @@ sn_ribbon_spot_of(sn_ribbon_view v, uint64_t h)
     return sn_ribbon_spot_mixed(v, m, g, sn_remix(g));
 }
 
-/* A key's trits are 13 bytes: NEAR from here on and then those from far_trits + NEAR
- * on. 16 from either are in the body, as the table is behind them, even where a key has
- * none. */
+/* A key's trits are 13 bytes: NEAR bytes from here on, then those from far_trits + NEAR
+ * on. Reading 16 bytes at either stays inside the body, because the table follows, even
+ * if a key has no trits. */
 static inline const uint8_t *sn_ribbon_near_trits(const sn_ribbon_spot *s)
 {
     return s->at + s->stride - s->near;
@@ -268,7 +268,7 @@ static inline uint64_t sn_ribbon_subset(const sn_ribbon_spot *s)
     return s->lo >> o | s->hi << 1 << (63 - o);
 }
 
-/* Asks for the lines of a spot. */
+/* Prefetches the lines of a spot. */
 static inline __attribute__((always_inline)) void
 sn_ribbon_fetch(const sn_ribbon_spot *s, unsigned e)
 {
@@ -283,7 +283,7 @@ sn_ribbon_fetch(const sn_ribbon_spot *s, unsigned e)
 /* The trits of each byte: which are 1 in the low half, which are 2 in the high one. */
 extern const uint16_t sn_ribbon_planes[256];
 
-/* Whether the trits of the subset add up to the key's. */
+/* True if the trits of the subset add up to the key's. */
 static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
 {
     unsigned trit = s->trit;
@@ -308,9 +308,9 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
     return sum % 3 == trit;
 }
 
-/* found[i] = MATCH(spot of h[i]), the spots found and fetched AHEAD keys before they
- * are looked at. The thresholds are small and stay in the caches, so that the spot is
- * known, in whatever level, before its lines are asked for. A macro, because MATCH
+/* found[i] = MATCH(spot of h[i]); spots are computed and prefetched AHEAD keys before
+ * they are tested. The thresholds are small and stay in the caches, so the spot is
+ * known, in any level, before its lines are prefetched. A macro, because MATCH
  * must be compiled into it with the instructions of its caller. */
 #define SN_RIBBON_AHEAD 32
 #define SN_RIBBON_ASK(l, e, h, n, found, MATCH)                                        \
@@ -340,13 +340,13 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
         return s_.at && MATCH(&s_);                                                    \
     } while (0)
 
-/* Variants; NULL where the instructions are not compiled in or not there. */
+/* Variants; NULL if the instructions are not compiled in or not available. */
 const sn_variant *sn_ribbon_x86(enum sn_simd simd);
 void sn_ribbon_prefetch(const sn_layer *l, const uint64_t *h, size_t n);
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* Keys that fit a level of one segment, on average: 4% more than slots. */
+/* Keys for a level of one segment, on average: 4% more than slots. */
 #define SN_RIBBON_LOAD (64 * 1.04)
 /* Fewer keys than this go to the last level at once. */
 #define SN_RIBBON_FEW 512
@@ -362,9 +362,8 @@ static inline uint64_t sn_ribbon_segments(uint64_t n, bool last)
     return last ? whole + 1 : whole ? whole : 1;
 }
 
-/* Segments whose keys are rich, of SEGMENTS, whole buckets and in doubt the longer
- * print; then the number of wide segments that the level needs. SHARE as in shape.own.
- */
+/* The number of wide segments of a level: computes how many of SEGMENTS have rich keys,
+ * in whole buckets, and if in doubt prefers the longer print. SHARE as in shape.own. */
 static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 {
     uint64_t doubt = share >> 32 == 2 ? 0 : 0xffffffffu;
@@ -378,28 +377,28 @@ static inline uint64_t sn_ribbon_wide(uint64_t segments, uint64_t share)
 
 typedef struct sn_ribbon_work sn_ribbon_work;
 
-/* Scratch for shards, growing as needed; NULL if no memory. */
+/* Scratch memory for shards, grows as needed; NULL if there is no memory. */
 sn_ribbon_work *sn_ribbon_work_new(const seen_allocator *a);
 void sn_ribbon_work_free(sn_ribbon_work *w);
 
 /* Solves one shard for the N distinct M values, ascending, whose first BITS bits are
  * those of the shard. R and SHARE as in the shape. On success *WORDS (in W, until the
- * next call) are the *LEN words of the shard, a multiple of 8, and ENTRY its line of
- * the table with offsets from the start of the shard. SEEN_ENOMEM; SEEN_EINVAL if no
- * salt solves it, which good hashes make impossible. */
+ * next call) are the *LEN words of the shard, a multiple of 8, and ENTRY is its entry
+ * in the table with offsets from the start of the shard. SEEN_ENOMEM; SEEN_EINVAL if no
+ * salt solves it, which cannot happen with good hashes. */
 int sn_ribbon_solve(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits,
                     unsigned r, uint64_t share, const uint64_t **words, uint64_t *len,
                     uint64_t entry[8]);
 
-/* Sorts N words that agree in their first BITS bits; SCRATCH has room for N. The result
- * is in A. Returns how many are left when equal ones are removed. */
+/* Sorts N words that agree in their first BITS bits and removes duplicates; SCRATCH has
+ * room for N. The result is in A. Returns how many words are left. */
 uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bits);
 
 typedef struct sn_ribbon_row {
     uint64_t subset, print;
 } sn_ribbon_row;
-/* Slots from rows, last segment first: bits that make every row's XOR its print. OUT
- * has the bytes of a level, zeroed. */
+/* Computes slots from rows, last segment first, so that the XOR of every row is its
+ * print. OUT has the bytes of a level, zeroed. */
 typedef void sn_ribbon_fill(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
                             unsigned r, unsigned e, uint8_t *out);
 sn_ribbon_fill sn_ribbon_fill_scalar;
@@ -408,17 +407,17 @@ sn_ribbon_fill *sn_ribbon_fill_x86(void); /* NULL if not here */
 /* ---- trits (ribbon_trits.c) ------------------------------------------------------ */
 
 /* A row over GF(3): the slots, from its own on, whose trit counts once and twice, and
- * the value of the sum, below 3 in a row that is in. The first counts once; all 0: no
+ * the value of the sum, below 3 in a stored row. The first slot counts once; all 0: no
  * row. */
 typedef struct sn_trit_row {
     uint64_t once, twice, sum;
 } sn_trit_row;
 
-/* Lane by lane A + B modulo 3; the sums are added and not reduced. */
+/* A + B modulo 3, lane by lane; the sums are added but not reduced. */
 sn_trit_row sn_trit_add(sn_trit_row a, sn_trit_row b);
 
-/* Puts the key's row in, as from slot POS on; its slot, or UINT64_MAX if it depends on
- * those in. */
+/* Inserts the key's row from slot POS on; returns its slot, or UINT64_MAX if it depends
+ * on the rows already in. */
 uint64_t sn_trit_put(sn_trit_row *rows, uint64_t pos, const sn_ribbon_key *k);
 
 /* Writes the trits of a level with WIDE wide segments that solve ROWS. */

@@ -1,14 +1,14 @@
-/* ribbon_solve.c - one shard of a ribbon from its keys.
+/* ribbon_solve.c - builds one shard of a ribbon from its keys.
  *
- * Gaussian elimination while the keys come in order of their start: a row goes to the
- * first slot of its subset that no row has yet, or is reduced by the row that is there.
- * All rows touched lie within 64 slots, so a shard is solved in one pass through the
- * cache. The keys of a bucket come last start first; when one does not fit, it and all
- * that start before the next threshold are bumped, and those of them that were already
- * in are taken out again: they are the newest rows, and no row depends on a newer one.
- * For the same reason the keys of rich segments, which come first, never depend on
- * slots behind the wide ones. Rows that are in are then solved from the end. A rich key
- * with a trit must fit both systems or is bumped.
+ * Gaussian elimination with the keys in order of their start: a row goes to the first
+ * slot of its subset that has no row yet, and is reduced by each row it finds on the
+ * way. All rows touched are within 64 slots, so a shard is solved in one pass through
+ * the cache. The keys of a bucket are inserted last start first. If one does not fit,
+ * it and all keys that start before the next threshold are bumped, and those of them
+ * that were already in are removed: they are the newest rows, and no row depends on a
+ * newer one. For the same reason the keys of rich segments, which come first, never
+ * depend on slots after the wide ones. The rows are then solved from the end. A rich
+ * key with a trit must fit both systems or is bumped.
  *
  * Scratch is about 40 bytes a key of one shard, 65 with trits. */
 #include "kind/ribbon.h"
@@ -26,7 +26,7 @@ struct sn_ribbon_work {
     sn_ribbon_row *rows;
     item *now, *next; /* keys of this level and the next */
     sn_trit_row *trits;
-    uint32_t *undo;  /* slots and trits taken by each key of one bucket */
+    uint32_t *undo;  /* slots and trits used by each key of one bucket */
     uint64_t *words; /* the shard */
     uint64_t rows_cap, now_cap, next_cap, trits_cap, undo_cap, words_cap;
     uint64_t words_len;
@@ -56,8 +56,8 @@ void sn_ribbon_work_free(sn_ribbon_work *w)
 
 /* ---- sorting --------------------------------------------------------------------- */
 
-/* Sorts N records of WORDS words by the first, a byte at a time from the last; those
- * with equal ones stay in order. SCRATCH is as long as A. */
+/* Stable radix sort of N records of WORDS words by their first word, a byte at a time
+ * from the lowest. SCRATCH is as long as A. */
 static void sort_records(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned words)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -78,9 +78,9 @@ static void sort_records(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned wo
 
 #define RADIX 11
 
-/* Three passes over the 33 bits behind the common ones leave hardly any two neighbours
- * out of order; where many agree in all of them, which no good hash does, they are
- * sorted alone. */
+/* Three passes over the 33 bits after the common ones leave hardly any two neighbours
+ * out of order. Words that agree in all of these bits, which are few with a good hash,
+ * are sorted separately. */
 uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bits)
 {
     if (n < 2)
@@ -112,7 +112,7 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
             to = t;
         }
         for (uint64_t i = 0;
-             i < n;) { /* from the scratch back, equal prefixes sorted */
+             i < n;) { /* copies back from the scratch, sorting equal prefixes */
             uint64_t j = i + 1;
             while (j < n && from[j] >> low == from[i] >> low)
                 j++;
@@ -134,7 +134,8 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
 
 /* ---- elimination ----------------------------------------------------------------- */
 
-/* Puts one row in; returns its slot, or UINT64_MAX if it depends on those in. */
+/* Inserts one row; returns its slot, or UINT64_MAX if it depends on the rows already
+ * in. */
 static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset,
                            uint64_t print)
 {
@@ -154,8 +155,8 @@ static inline uint64_t put(sn_ribbon_row *rows, uint64_t slot, uint64_t subset,
     }
 }
 
-/* Puts a key in that starts in slot POS, or nothing of it; UNDO says which of those of
- * its bucket it is. Keys before slot TRITS have one. */
+/* Inserts a key that starts in slot POS, or leaves everything unchanged; UNDO is its
+ * number in its bucket. Keys before slot TRITS have a trit. */
 static bool put_key(sn_ribbon_work *w, uint64_t pos, const sn_ribbon_key *k,
                     uint64_t trits, unsigned undo)
 {
@@ -174,9 +175,9 @@ static bool put_key(sn_ribbon_work *w, uint64_t pos, const sn_ribbon_key *k,
     return true;
 }
 
-/* The N keys of w->now, by place, into a level of SEGMENTS; those that are bumped go to
- * w->next, and the codes of buckets to META, unless it is NULL: then the level is the
- * last. Returns how many were bumped; in a last level, how many did not fit. */
+/* Inserts the N keys of w->now, by place, into a level of SEGMENTS. Bumped keys go to
+ * w->next, and the codes of buckets to META; META is NULL in the last level. Returns
+ * how many were bumped; in the last level, how many did not fit. */
 static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
                           unsigned bits, uint64_t salt, uint64_t trits, uint64_t *meta)
 {
@@ -220,7 +221,7 @@ static uint64_t eliminate(sn_ribbon_work *w, uint64_t n, uint64_t segments,
 void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
                            unsigned r, unsigned e, uint8_t *out)
 {
-    uint64_t state[SN_RIBBON_RMAX + 1] = {0}; /* bit i: slot i behind this one */
+    uint64_t state[SN_RIBBON_RMAX + 1] = {0}; /* bit i: slot i after this one */
     for (uint64_t seg = segments + 1; seg-- > 0;) {
         unsigned used = sn_ribbon_columns(seg, wide, r, e);
         for (unsigned o = 64; o-- > 0;) {
@@ -239,7 +240,7 @@ void sn_ribbon_fill_scalar(const sn_ribbon_row *rows, uint64_t segments, uint64_
 
 /* ---- a shard --------------------------------------------------------------------- */
 
-/* N more zeroed words; their place, as an offset, in *AT. */
+/* Appends N zeroed words; *AT is their offset. */
 static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
 {
     if (!sn_array_room(w->alloc, &w->words, &w->words_cap, w->words_len + n, 8))
@@ -251,9 +252,9 @@ static bool more_words(sn_ribbon_work *w, uint64_t n, uint64_t *at)
     return true;
 }
 
-/* One level. Its keys are w->now; afterwards w->now are the bumped ones, in the order
- * of the next level. Returns how many they are, or a negative code; 1 in the last level
- * means that it did not fit. */
+/* Builds one level. Its keys are in w->now, which then has the bumped ones, in the
+ * order of the next level. Returns how many were bumped, or a negative code; in the
+ * last level 1 means that the keys did not fit. */
 static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
                         uint64_t segments, unsigned bits, unsigned r, uint64_t share,
                         uint64_t salt, uint64_t entry[8])
@@ -309,7 +310,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
     return (int64_t)bumped;
 }
 
-/* Gives the N keys of w->now their places in LEVEL, ascending. */
+/* Computes the places of the N keys of w->now in LEVEL and sorts the keys by place. */
 static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned bits,
                         uint64_t salt)
 {
@@ -321,7 +322,8 @@ static void place_items(sn_ribbon_work *w, uint64_t n, unsigned level, unsigned 
         sort_records(&w->now->place, &w->next->place, n, sizeof *w->now / 8);
 }
 
-/* All levels with one salt: 0, a negative code, or 1 if another should be tried. */
+/* Builds all levels with one salt: 0, a negative code, or 1 if the caller should try
+ * another salt. */
 static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bits,
                    unsigned r, uint64_t share, uint64_t salt, uint64_t entry[8])
 {
@@ -341,7 +343,7 @@ static int attempt(sn_ribbon_work *w, const uint64_t *m, uint64_t n, unsigned bi
         if (left < 0)
             return (int)left;
         if ((uint64_t)left > before / 4)
-            return 1; /* the places are not spread */
+            return 1; /* the places are too uneven */
     }
     n = (uint64_t)left;
     uint64_t segments = sn_ribbon_segments(n, true);

@@ -1,12 +1,12 @@
 /* ribbon_trits.c - the column of a ribbon that is worth log2(3) bits: equations over
- * GF(3), solved beside those of ribbon_solve.c and packed five trits to a byte.
+ * GF(3), solved along with those of ribbon_solve.c and packed five trits to a byte.
  *
- * A row is two words of 64 lanes, so that rows are added with a few logical operations
- * whatever their number of slots. */
+ * A row is two words of 64 lanes, so adding rows takes a few logical operations for any
+ * number of slots. */
 #include "kind/ribbon.h"
 
-/* A byte's trit t is its value / 243 times 3^(5-t), the whole part modulo 3; as a
- * fraction of 2^16 the value is never short of its own and never reaches the next. */
+/* Trit t of a byte is floor(value / 243 * 3^(5-t)) modulo 3. 270 / 2^16 stands
+ * for 1 / 243: the result is never below the exact one and never reaches the next. */
 #define TIMES(v, power) ((v)*270u * (power)&0xffff)
 #define TRIT(v, power) (TIMES(v, power) * 3 >> 16)
 #define IS(v, x)                                                                       \
@@ -29,16 +29,17 @@ sn_trit_row sn_trit_add(sn_trit_row a, sn_trit_row b)
     };
 }
 
-/* Sums are reduced modulo 3 when a row is in: far fewer than 2^62 rows are added. */
+/* Sums are reduced modulo 3 only when a row is stored: far fewer than 2^62 rows are
+ * added before. */
 uint64_t sn_trit_put(sn_trit_row *rows, uint64_t pos, const sn_ribbon_key *k)
 {
     uint64_t slot = pos / 5 * 5, step = 0;
     sn_trit_row row = {k->subset, 0, k->trit};
     for (;; slot += step) {
         const sn_trit_row *in = rows + slot;
-        /* The row there counts its first slot once, so it is added to a row that does
-         * so twice; subtracted, that is added with once and twice exchanged, otherwise.
-         */
+        /* The stored row counts its first slot once. If the new row counts it twice,
+         * the stored row is added, otherwise subtracted: added with once and twice
+         * swapped. */
         uint64_t less = -(row.once & 1), swap = (in->once ^ in->twice) & less;
         if (!in->once)
             break;
@@ -59,7 +60,7 @@ uint64_t sn_trit_put(sn_trit_row *rows, uint64_t pos, const sn_ribbon_key *k)
 void sn_trit_fill(const sn_trit_row *rows, uint64_t wide, unsigned r, unsigned e,
                   uint8_t *out)
 {
-    uint64_t once = 0, twice = 0; /* bit i: slot i behind this one */
+    uint64_t once = 0, twice = 0; /* bit i: slot i after this one */
     uint64_t slot = 5 * sn_ribbon_trits_at(wide);
     unsigned byte = 0;
     for (uint64_t g = wide; g-- > 0;) {

@@ -4,11 +4,11 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* Every load ends where the words of the key end: a masked one that reaches into the
- * next line waits for that line, needed or not. */
+/* Every load ends where the words of the key end: a masked load that reaches into the
+ * next line waits for that line, even if it is not needed. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Bits J on of the value stored for the key, word by word. */
+/* Bits from J on of the value stored for the key, word by word. */
 INLINE uint64_t value_rest(const sn_ribbon_spot *s, unsigned j)
 {
     uint64_t value = 0;
@@ -31,7 +31,7 @@ INLINE bool right(const sn_ribbon_spot *s, uint64_t value)
     __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vpopcntdq,"        \
                           "avx512vbmi,bmi2,popcnt")))
 
-/* Processors have both of what is not in every AVX-512, or neither. */
+/* Processors have both extensions that are not part of every AVX-512, or neither. */
 static bool have512(void)
 {
     return sn_cpu_has(SN_POPCNTS) && sn_cpu_has(SN_VBMI);
@@ -66,14 +66,14 @@ T512 INLINE bool match512(const sn_ribbon_spot *s)
     return right(s, value | value_rest(s, j));
 }
 
-/* With few bits the words alone are faster. */
+/* With few bits, single words are faster. */
 T512 INLINE bool match_few512(const sn_ribbon_spot *s)
 {
     return right(s, value_rest(s, 0));
 }
 
-/* For each trit t of 16 bytes: what brings it to the top, 270 times 3^(4-t), and the
- * bit of a subset for it. 64 bits are one less than 13 bytes have trits. */
+/* For each trit t of 16 bytes: the factor that moves it to the top, 270 times 3^(4-t),
+ * and its bit in a subset. A subset has 64 bits, one less than 13 bytes have trits. */
 #define LANES(x, last)                                                                 \
     {                                                                                  \
         x, x, x, x, x, x, x, x, x, x, x, x, last, 0, 0, 0                              \
@@ -92,12 +92,12 @@ T512 INLINE __m256i lanes_at(const uint16_t *p)
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-/* sn_ribbon_trit_right, one trit of all bytes after the other. */
+/* sn_ribbon_trit_right, one trit of all bytes at a time. */
 T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
 {
     const __m256i three = _mm256_set1_epi16(3), zero = _mm256_setzero_si256();
     const uint16_t(*c)[2][16] = rounds;
-    __asm__("" : "+r"(c)); /* or gcc makes the constants anew for each key */
+    __asm__("" : "+r"(c)); /* or gcc computes the constants again for each key */
     const void *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     __m256i bytes = _mm256_cvtepu8_epi16(_mm_mask_mov_epi8(
         _mm_loadu_si128(near), (__mmask16)(0xffffu << s->near), _mm_loadu_si128(far)));
@@ -118,8 +118,8 @@ T512 INLINE bool trit_right512(const sn_ribbon_spot *s)
     return (over * 0xaaaaaaab <= 0x55555555) | (trit == 3); /* a multiple of 3 */
 }
 
-/* Bits first: absent keys hardly come further. From four bits on the words of a key in
- * the next segment end 64 bytes or more behind its first. */
+/* Tests bits first: few absent keys pass them. From four bits on, the words of a key in
+ * the next segment end 64 bytes or more after its first. */
 T512 INLINE bool match_trits512(const sn_ribbon_spot *s)
 {
     unsigned used = s->used;
@@ -147,15 +147,15 @@ T512 INLINE __m512i remix512(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 29));
 }
 
-/* In halves: gcc takes an array on the stack for aligned to 64 bytes, which it is not in
- * the frames of gcc's address sanitizer. */
+/* Stores in halves: gcc assumes that an array on the stack is aligned to 64 bytes,
+ * which is not true in the frames of gcc's address sanitizer. */
 T512 INLINE void put512(uint64_t *to, __m512i x)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, _mm512_castsi512_si256(x));
     _mm256_storeu_si256((__m256i *)(void *)(to + 4), _mm512_extracti64x4_epi64(x, 1));
 }
 
-/* Finds and fetches the spots of eight keys. */
+/* Computes and prefetches the spots of eight keys. */
 T512 INLINE void eight_spots512(sn_ribbon_view v, const uint64_t *h, sn_ribbon_spot *to)
 {
     uint64_t m[8], g[8], c[8];
@@ -172,8 +172,8 @@ T512 INLINE void eight_spots512(sn_ribbon_view v, const uint64_t *h, sn_ribbon_s
     }
 }
 
-/* SN_RIBBON_ASK, with the hashes of eight keys mixed at once, for the whole eights of
- * N; returns how many keys that are. A macro for the same reason. */
+/* SN_RIBBON_ASK with the hashes of eight keys mixed at once, for all complete groups of
+ * eight in N; returns how many keys that are. A macro for the same reason. */
 #define ASK512(l, e, AHEAD, h, n, found, MATCH)                                        \
     ({                                                                                 \
         sn_ribbon_spot eights_[AHEAD];                                                 \
@@ -191,8 +191,8 @@ T512 INLINE void eight_spots512(sn_ribbon_view v, const uint64_t *h, sn_ribbon_s
         whole_;                                                                        \
     })
 
-/* A filter of whole bits has no wide segments: where R is also a small constant, little
- * is left to compute. */
+/* A filter of whole bits has no wide segments: if R is also a small constant, little
+ * remains to compute. */
 T512 INLINE bool match_two512(const sn_ribbon_spot *s)
 {
     uint64_t x = (sn_le64(s->at) & s->lo) ^ (sn_le64(s->at + 16) & s->hi);
@@ -224,7 +224,7 @@ T512 static bool one512(const sn_layer *l, uint64_t h)
     SN_RIBBON_ONE(l, 0, h, match512);
 }
 
-/* Up to eight bits a slot in one register of windows. */
+/* Handles up to eight bits a slot, with one register of windows. */
 T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t wide,
                          unsigned r, unsigned e, uint8_t *out)
 {
@@ -256,7 +256,7 @@ T512 static void fill512(const sn_ribbon_row *rows, uint64_t segments, uint64_t 
 
 #define T256 __attribute__((target("avx2,bmi2,popcnt")))
 
-/* A word's parity ends in its top bit after folding it upwards. */
+/* Folding a word upwards leaves its parity in the top bit. */
 T256 INLINE bool match256(const sn_ribbon_spot *s)
 {
     uint64_t value = 0;

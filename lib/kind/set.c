@@ -1,10 +1,10 @@
 /* set.c - a set of 64-bit fingerprints: exact for all practical purposes.
  *
- * The whole hash is kept, in the first bucket from its home that has room; eight
- * slots make a bucket, which is one cache line. An absent key is called present
- * with n / 2^64, so over a whole run of n keys a wrong answer has the chance
- * n^2 / 2^65. Because the hashes are here the table doubles without hashing a key
- * again, and can be turned into any other kind. Costs 9 to 18 bytes a key.
+ * It keeps the whole hash, in the first bucket from its home on that has room; a bucket
+ * is eight slots, one cache line. An absent key is found with probability n / 2^64, so
+ * a whole run of n keys has a wrong answer with probability n^2 / 2^65. Because the
+ * table has the hashes, it can double without the keys and be turned into any other
+ * kind. It costs 9 to 18 bytes a key.
  *
  * Homes are in the order of the hashes (the high half of hash x buckets), so a key's
  * home in a table twice as large is twice its home: doubling is one walk through
@@ -20,7 +20,7 @@ static uint64_t body_len(const sn_shape *s)
 
 static int shape_for(sn_shape *s, double n, double p)
 {
-    (void)p; /* smaller than any that can be asked for */
+    (void)p; /* the error is below any that can be requested */
     double units = n / SN_SET_LOAD + 1;
     if (!(units < (double)(SN_MAX_BYTES / 64)))
         return sn_fail(SEEN_ETOOBIG, "a set of %.3g fingerprints is too large", n);
@@ -71,7 +71,7 @@ void sn_set_prefetch(const sn_layer *l, const uint64_t *h, size_t n)
         SN_FETCH(sn_set_bucket(l, sn_set_home(sn_set_tag(h[i]), l->shape.units)));
 }
 
-/* Finds TAG, or the first empty slot on its way, or (in a damaged file) nothing. */
+/* Finds TAG, or the first empty slot on the way, or (in a damaged file) nothing. */
 static uint64_t *find(const sn_layer *l, uint64_t tag)
 {
     uint64_t units = l->shape.units, b = sn_set_home(tag, units);
@@ -115,11 +115,11 @@ static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     return n;
 }
 
-/* ---- what only sets can do ---------------------------------------------------- */
+/* ---- operations of sets only -------------------------------------------------- */
 
-/* Keys behind a full bucket may have been pushed past it, so a hole in one is filled
- * with such a key, and its hole in turn, until a bucket that was not full: no key was
- * ever pushed past that. */
+/* Keys after a full bucket may have been pushed past it. So a hole in it is filled with
+ * such a key, whose own hole is then filled, and so on up to a bucket that was not
+ * full: no key was ever pushed past that one. */
 static int remove_hash(sn_layer *l, uint64_t h)
 {
     uint64_t units = l->shape.units, *hole = find(l, sn_set_tag(h));
@@ -167,9 +167,9 @@ static void place(sn_layer *l, uint64_t word)
     }
 }
 
-/* The first bucket from which on every key lies between its home and twice its home:
- * the first few dozen hold keys pushed further, or around the end, and more only if
- * somebody chose the keys. */
+/* The first bucket from which on every key is between its home and twice its home. The
+ * first few dozen buckets hold keys that were pushed further, or around the end; more
+ * of them do only if somebody chose the keys. */
 static uint64_t head_of(const sn_layer *l)
 {
     uint64_t units = l->shape.units;
@@ -183,9 +183,9 @@ static uint64_t head_of(const sn_layer *l)
     return 1;
 }
 
-/* Doubles in place, from the top down: the keys of old bucket J go to 2 x home or what
- * follows, which is J or above and has been emptied. Those of the head, for which this
- * does not hold, are set aside. */
+/* Doubles in place, from the top down: the keys of old bucket J go to 2 x home or
+ * later, which is J or above and already empty. The keys of the head, for which this
+ * does not hold, are set aside first. */
 static int grow(sn_layer *l, const seen_allocator *a)
 {
     uint64_t old = l->shape.units, head = head_of(l);
@@ -233,7 +233,7 @@ static int each_hash(const sn_layer *l, int (*fn)(void *, const uint64_t *, size
         for (int i = 0; i < SN_SET_SLOTS; i++)
             if (w[i]) {
                 batch[n++] = sn_swap64(w[i]);
-                if (batch[n - 1] == sn_set_tag(0)) /* or hash 1: both */
+                if (batch[n - 1] == sn_set_tag(0)) /* may be hash 0 or 1: give both */
                     batch[n++] = 0;
             }
         if (n > 512 - 2 * SN_SET_SLOTS) {
@@ -278,7 +278,7 @@ static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atom
     return &plain;
 }
 
-/* A count that no table of this size can have would make it grow without end. */
+/* A count that is impossible for this size would make the table grow without end. */
 static int check(const sn_layer *l)
 {
     uint64_t most = sn_set_most(l->shape.units), cap = l->shape.capacity;

@@ -1,4 +1,4 @@
-/* set.h - what the variants of the fingerprint set share. */
+/* set.h - the layout of the fingerprint set, shared by its variants. */
 #ifndef SN_SET_H
 #define SN_SET_H
 #include "base/bytes.h"
@@ -7,7 +7,7 @@
 /* Eight slots of 64 bits: one cache line. */
 enum { SN_SET_SLOTS = 8, SN_SET_LOAD = 7 }; /* keys a bucket before it should grow */
 
-/* An empty slot is 0, so the hash 0 is kept as 1: the two are one key. */
+/* An empty slot is 0, so the hash 0 is stored as 1: the two are the same key. */
 static inline uint64_t sn_set_tag(uint64_t h)
 {
     return h + (h == 0);
@@ -23,7 +23,7 @@ static inline uint64_t *sn_set_bucket(const sn_layer *l, uint64_t b)
     return (uint64_t *)(void *)(l->body + b * 64);
 }
 
-/* No more keys than this ever, so that every search meets an empty slot. */
+/* The most keys ever stored, so that every search ends at an empty slot. */
 static inline uint64_t sn_set_most(uint64_t units)
 {
     return units * SN_SET_SLOTS - (units + 7) / 8;

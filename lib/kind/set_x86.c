@@ -6,7 +6,7 @@
 #define T256 __attribute__((target("avx2,bmi")))
 #define T512 __attribute__((target("avx512f,avx512dq,avx512vl,bmi")))
 
-/* Which of the eight slots hold WANT, and which are empty. */
+/* A mask of eight slots: bit i is set if slot i holds WANT. */
 T256 static inline unsigned equal2(const uint64_t *w, __m256i want)
 {
     __m256i a = _mm256_load_si256((const __m256i *)(const void *)w);
@@ -18,7 +18,7 @@ T256 static inline unsigned equal2(const uint64_t *w, __m256i want)
                << 4;
 }
 
-/* TAG's slot if it is there (*OLD), else the first empty one on its way, else NULL. */
+/* The slot of TAG if present (*OLD), else the first empty one on the way, else NULL. */
 T256 static inline uint64_t *find2(const sn_layer *l, uint64_t tag, bool *old)
 {
     uint64_t units = l->shape.units, b = sn_set_home(tag, units);

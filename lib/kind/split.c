@@ -1,14 +1,14 @@
 /* split.c - split-block filter: eight bits in one 32-byte block per key.
  *
- * One key touches one cache line and eight words are one AVX2 register: the fastest
+ * A key touches one cache line, and its eight words are one AVX2 register: the fastest
  * kind inside the caches, at 7% more bits than blocked.c at a 1% error. Layout and
- * salts are Parquet's, so a Parquet filter is a layer of this kind as it stands. */
+ * salts are Parquet's, so a Parquet filter is a layer of this kind without changes. */
 #include "kind/split.h"
 #include "base/fail.h"
 #include <math.h>
 
-/* Expected error, exactly: each key throws one bit into each of eight words, and i
- * given bits in i different words stay clear of a key in this block with (31/32)^i. */
+/* The exact expected error: each key sets one bit in each of eight words, and a key of
+ * this block leaves i given bits in i different words clear with (31/32)^i. */
 static double error_of(double blocks, double n)
 {
     static const double choose[9] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
@@ -17,7 +17,7 @@ static double error_of(double blocks, double n)
         return 0;
     for (int i = 0; i <= 8; i++)
         sum += choose[i] * exp(n * log1p((pow(31.0 / 32, i) - 1) / blocks));
-    return sum < 1e-13 ? 1e-13 : sum; /* below, it is only rounding */
+    return sum < 1e-13 ? 1e-13 : sum; /* below this it is only rounding error */
 }
 
 static double error_at(const sn_shape *s, double n)
@@ -88,7 +88,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1.0 / 32 / (double)blocks);
 }
 
-/* ---- the scalar truth ----------------------------------------------------------- */
+/* ---- the scalar reference ------------------------------------------------------- */
 
 static inline uint32_t mask_of(uint64_t h, int i)
 {

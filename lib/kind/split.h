@@ -1,4 +1,4 @@
-/* split.h - where the bits of a key lie in its block; shared by the variants.
+/* split.h - where the bits of a key are in its block; shared by the variants.
  *
  * Parquet's split block: block ((h >> 32) * blocks) >> 32 of 32 bytes, eight
  * little-endian 32-bit words, and in word i bit ((uint32_t)h * salt[i]) >> 27. */
