@@ -1,4 +1,5 @@
-/* bit_scheme.c - the bits of a key under our own scheme and under those of scripts. */
+/* bit_scheme.c - computes the bits of a key under our own scheme and those of
+ * scripts. */
 #include "bit_scheme.h"
 #include "foreign/redisbloom/redisbloom.h"
 #include <math.h>
@@ -14,8 +15,8 @@ void scheme_seed(bit_scheme *s, bool keyed, uint64_t seed, uint64_t seed_high)
 }
 
 /* Our own scheme has two hashes: the first selects the piece and the step, the second
- * the start. The probes walk a circle of 2^64 places, scaled down to the bits of a
- * piece. */
+ * the start. The probes step around a circle of 2^64 places, which is scaled down to
+ * the bits of a piece. */
 static uint32_t own_bits(const bit_scheme *s, seen_key key, uint64_t *offset)
 {
     uint64_t h = seen_hasher_hash(&s->first, key.data, key.len);
@@ -38,7 +39,7 @@ static uint64_t mmh3_bit(const bit_scheme *s, seen_key key, uint32_t seed)
     return (uint64_t)(r < 0 ? r + (int64_t)s->bits : r);
 }
 
-/* The next code point of UTF-8 text; an invalid byte stands for itself. */
+/* The next code point of UTF-8 text; an invalid byte is its own code point. */
 static uint32_t next_char(const uint8_t **p, const uint8_t *end)
 {
     const uint8_t *s = *p;
@@ -81,14 +82,14 @@ bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces,
     uint64_t all = seen_classic_bits(keys, error), want = pieces;
     if (!want) {
         want = all / PIECE_BITS + 1;
-        /* Many pieces spread evenly over the nodes, if there are enough keys. */
+        /* Many pieces are spread evenly over the nodes, if there are enough keys. */
         if (cluster && want < 64)
             want = keys > 64000 ? 64 : keys / 1000 + 1;
     }
     if (want > 65536)
         return false;
-    /* Keys fall into pieces at random: each has room for four standard deviations more.
-     */
+    /* Keys fall into pieces at random, so each has room for four standard deviations
+     * more. */
     double each = (double)keys / (double)want;
     if (want > 1)
         each += 4 * sqrt(each);

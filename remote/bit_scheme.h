@@ -1,7 +1,7 @@
 /* bit_scheme.h - which bits of which Redis string belong to a key; pure functions.
  *
- * Our own scheme splits a filter over pieces by hash. The others are one string each,
- * filled by scripts that this code must agree with bit for bit. */
+ * Our own scheme splits a filter into pieces by hash. In the others a filter is a
+ * single string, filled by scripts; this code must set the same bits. */
 #ifndef SEEN_REDIS_BIT_SCHEME_H
 #define SEEN_REDIS_BIT_SCHEME_H
 #include "redis_url.h"
@@ -20,8 +20,8 @@ typedef struct bit_scheme {
 
 enum { MAX_PROBES = 64 };
 
-/* How our own scheme hashes: keyed with both words, or (as filters made before did) XXH3
- * with SEED. */
+/* Sets the hash of our own scheme: keyed with both words, or, for filters of earlier
+ * versions, XXH3 with SEED. */
 void scheme_seed(bit_scheme *s, bool keyed, uint64_t seed, uint64_t seed_high);
 /* The piece of a key whose first hash is H. */
 static inline uint32_t scheme_piece(const bit_scheme *s, uint64_t h)
@@ -32,8 +32,8 @@ static inline uint32_t scheme_piece(const bit_scheme *s, uint64_t h)
 /* The bits of KEY, as offsets into its piece; returns the piece. */
 uint32_t scheme_bits(const bit_scheme *s, seen_key key, uint64_t *offset);
 
-/* Sizes a filter of our own scheme for KEYS and ERROR in PIECES (0: chosen; many in a
- * CLUSTER). False if there is no such filter. */
+/* Sizes a filter of our own scheme for KEYS and ERROR in PIECES (0: chosen here; many
+ * in a CLUSTER). False if no such filter is possible. */
 bool scheme_shape(bit_scheme *s, uint64_t keys, double error, uint32_t pieces,
                   bool cluster);
 

@@ -1,5 +1,5 @@
 # remote/ - filters that live in a Redis or Valkey server, for the command and the crawler.
-# Programs that want it depend on $(REMOTE_A), link $(REMOTE_LIBS) and are compiled with
+# Programs that use it depend on $(REMOTE_A), link $(REMOTE_LIBS) and are compiled with
 # $(REMOTE_FLAGS).
 ifneq ($(HIREDIS),)
 REMOTE_SRC := $(sort $(wildcard remote/*.c))

@@ -26,7 +26,7 @@ struct nodes {
     unsigned count;
     uint64_t round; /* from 1 on */
     bool cluster;
-    node *teacher; /* who named the owners last */
+    node *teacher; /* the node that named the owners last */
     node *owner[CLUSTER_SLOTS];
     uint64_t retries, moved;
     void *tls; /* shared by all connections */
@@ -172,9 +172,8 @@ static bool learn_from(nodes *ns, node *n)
                                n->port);
 }
 
-/* Asks one node after another until END, each time beginning behind the one that
- * answered last: a node that is cut off from the others goes on naming the owners it
- * knew. */
+/* Asks one node after another until END, each time starting after the one that answered
+ * last: a node that is cut off from the others keeps naming the owners it knew. */
 static bool learn(nodes *ns, double end)
 {
     node *n = ns->teacher;
@@ -219,14 +218,14 @@ nodes *nodes_open(const redis_url *u)
             bool known = r && r->type == REDIS_REPLY_STRING;
             ns->cluster = known && strstr(r->str, "cluster_enabled:1");
             if (r && !known)
-                sn_conn_fail("%s:%d: INFO: a reply of the wrong kind", first->host,
+                sn_conn_fail("%s:%d: INFO: a reply of the wrong type", first->host,
                              first->port);
             if (r)
                 freeReplyObject(r);
             if (known && (!ns->cluster || learn(ns, end)))
                 return ns;
         }
-        /* A missing server or a wrong password will not change by waiting longer. */
+        /* Waiting longer does not fix a missing server or a wrong password. */
         if (sn_conn_now() > end || sn_conn_now() > end - u->timeout + 3 ||
             strstr(nodes_reason(), "AUTH") || strstr(nodes_reason(), "NOAUTH") ||
             strstr(nodes_reason(), "NOPERM") || strstr(nodes_reason(), "rediss://")) {

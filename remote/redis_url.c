@@ -58,13 +58,13 @@ static const char *get_seeds(const char *value, redis_url *u)
     return NULL;
 }
 
-/* The first line of the file at PATH: a URL can be seen by everybody in the list of
- * processes, a file only by those who may read it. */
+/* Reads the first line of the file at PATH: everybody can see a URL in the list of
+ * processes, but only those with permission can read a file. */
 static const char *read_password(const char *path, redis_url *u)
 {
     FILE *f = fopen(path, "re");
     if (!f)
-        return "the file of password-file cannot be read";
+        return "cannot read the file of password-file";
     bool good = fgets(u->password, sizeof u->password, f);
     fclose(f);
     size_t len = good ? strcspn(u->password, "\r\n") : 0;

@@ -20,7 +20,7 @@ typedef struct redis_url {
     bool is_unsigned;
 } redis_url;
 
-/* NULL, or what is wrong with TEXT. */
+/* Returns NULL, or a message that says what is wrong with TEXT. */
 const char *redis_url_parse(const char *text, redis_url *u);
 
 #endif

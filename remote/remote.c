@@ -61,7 +61,7 @@ void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t s
 
 int remote_bad_reply(const seen_remote *r)
 {
-    return remote_fail(SEEN_EIO, "%s: the server sent a reply of the wrong kind",
+    return remote_fail(SEEN_EIO, "%s: the server sent a reply of the wrong type",
                        r->url.name);
 }
 

@@ -45,7 +45,8 @@ static void sort_round(seen_remote *r, round_t *t, const seen_key *keys, size_t 
         r->used[t->pieces[j]] = 0;
 }
 
-/* Other programs' strings have no mark, so the script checks that the string exists. */
+/* Strings of other programs have no mark, so the script checks that the string
+ * exists. */
 static const char guarded[] =
     "if redis.call('EXISTS',KEYS[1])==0 then return redis.error_reply('SEENLOST') end "
     "return redis.call('BITFIELD',KEYS[1],unpack(ARGV))";
@@ -79,7 +80,7 @@ static void write_bits(seen_remote *r, request *q, const char *name, const round
         }
 }
 
-/* Whether GOT is an array of HEAD numbers followed by N that are 0 or 1. */
+/* True if GOT is an array of HEAD numbers followed by N that are 0 or 1. */
 static bool are_bits(const redisReply *got, size_t head, size_t n)
 {
     if (got->type != REDIS_REPLY_ARRAY || got->elements != head + n)
@@ -93,7 +94,7 @@ static bool are_bits(const redisReply *got, size_t head, size_t n)
     return true;
 }
 
-/* Whether all bits of each key of piece P were set. */
+/* Reads whether all bits of each key of piece P were set. */
 static int read_bits(seen_remote *r, const request *q, const round_t *t, uint32_t p,
                      bool *answer)
 {

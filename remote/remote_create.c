@@ -1,4 +1,4 @@
-/* remote_create.c - finds out what a name in Redis is (our filter's description,
+/* remote_create.c - finds out what a key in Redis is (the description of our filter,
  * another program's filter, nothing yet) and creates the filter if it is missing. */
 #include "remote_state.h"
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fields of a description. Only these are asked for: some other hash may be huge.
- */
+/* The fields of a description. Only these are requested: a hash that is not ours may be
+ * huge. */
 enum {
     SEEN, /* "2"; "1": hashed with XXH3, and without a high half of the seed */
     SCHEME,
@@ -187,7 +187,7 @@ static int create_described(seen_remote *r, const seen_remote_spec *spec)
     return rc;
 }
 
-/* Creates a single key in another program's form. */
+/* Creates a single key in another program's format. */
 static int create_foreign(seen_remote *r)
 {
     char last[24], error[40], capacity[24];
@@ -216,7 +216,7 @@ static int create(seen_remote *r, const seen_remote_spec *spec)
     if (!(r->error < 1) ||
         !scheme_shape(&shape, r->keys, r->error, spec->pieces, cluster))
         return remote_fail(SEEN_EINVAL,
-                           "%s: no filter has this number of keys and this error",
+                           "%s: no filter is possible with these keys and this error",
                            r->url.name);
     if (r->shape.scheme == SCHEME_OWN) {
         r->shape = shape;

@@ -20,7 +20,7 @@ struct seen_remote {
     uint32_t *used;    /* keys of a round in each piece */
 };
 
-/* Keeps the sentence for seen_remote_reason() and returns CODE. */
+/* Stores the message for seen_remote_reason() and returns CODE. */
 __attribute__((format(printf, 2, 3))) int remote_fail(int code, const char *fmt, ...);
 
 /* One command of WORDS() on KEY; SEEN_OK with *OUT, or SEEN_EIO. */
@@ -29,7 +29,7 @@ int remote_command(seen_remote *r, const char *key, redisReply **out, size_t n,
 
 void remote_piece_name(const seen_remote *r, uint32_t piece, char *buf, size_t size);
 
-/* Fails with SEEN_EIO: a reply of a kind its command never sends. */
+/* Fails with SEEN_EIO: a reply of a type that its command never sends. */
 int remote_bad_reply(const seen_remote *r);
 
 /* Fails with SEEN_EDAMAGED: PIECE was deleted or evicted. */

@@ -26,7 +26,7 @@ const char *sn_conn_reason(void)
 
 bool sn_conn_fail(const char *fmt, ...)
 {
-    char text[sizeof reason]; /* an argument may be the reason before */
+    char text[sizeof reason]; /* an argument may be the previous reason */
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
@@ -35,7 +35,7 @@ bool sn_conn_fail(const char *fmt, ...)
     return false;
 }
 
-/* C is of no more use. hiredis reports a read that waited too long as EAGAIN. */
+/* Marks C as broken. hiredis reports a read that waited too long as EAGAIN. */
 static bool broke(sn_conn *c, const char *why)
 {
     if (!why)
@@ -60,15 +60,15 @@ double sn_conn_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Zero would mean for ever. */
+/* Never zero, which would mean for ever. */
 static struct timeval patience(double s)
 {
     s = s < 0.001 ? 0.001 : s;
     return (struct timeval){(time_t)s, (suseconds_t)((s - (double)(time_t)s) * 1e6)};
 }
 
-/* hiredis allocates an array before its first element arrives, so its length, which is
- * only the server's word, is checked first. */
+/* hiredis allocates an array before its first element arrives, so the length that the
+ * server claims is checked first. */
 #if HIREDIS_MAJOR >= 1
 typedef size_t element_count;
 #else
@@ -169,7 +169,7 @@ redisReply *sn_conn_reply(sn_conn *c)
         if (end == 0)
             end = sn_conn_now() + c->limits.reply;
         if (sn_conn_now() > end || bytes > c->limits.most_bytes) {
-            broke(c, bytes > c->limits.most_bytes ? "an answer without end"
+            broke(c, bytes > c->limits.most_bytes ? "an endless answer"
                                                   : "no answer in time");
             return NULL;
         }
@@ -197,7 +197,7 @@ redisReply *sn_conn_command(sn_conn *c, int argc, const char **argv, const size_
 /* ---- SIGPIPE ------------------------------------------------------------------- */
 
 /* hiredis writes with write(2), which raises SIGPIPE on a broken connection. The signal
- * is blocked and, if it came, taken off; one that was pending before stays. */
+ * is blocked and, if it arrives, removed; one that was pending before stays. */
 sn_sigpipe sn_sigpipe_hold(void)
 {
     sn_sigpipe s;

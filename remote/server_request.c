@@ -1,4 +1,4 @@
-/* server_request.c - commands in the protocol's own form, and the slot of a key. */
+/* server_request.c - builds commands in the form of the protocol; the slot of a key. */
 #include "server_request.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static unsigned crc16(const char *p, size_t len)
 
 unsigned slot_of(const char *key, size_t len)
 {
-    /* The tag stands between the first { and the next }, unless it is empty. */
+    /* The tag is between the first { and the next }, unless it is empty. */
     const char *open = memchr(key, '{', len);
     if (open) {
         const char *close = memchr(open + 1, '}', len - (size_t)(open + 1 - key));
@@ -36,7 +36,7 @@ static void append(request *r, const void *p, size_t len)
         r->room = (r->len + len) * 2;
         r->bytes = realloc(r->bytes, r->room);
         if (!r->bytes)
-            abort(); /* a program out of memory for a command cannot go on */
+            abort(); /* without memory for a command the program cannot continue */
     }
     memcpy(r->bytes + r->len, p, len);
     r->len += len;

@@ -14,13 +14,13 @@ typedef struct request {
     size_t len, room;
     redisReply *reply; /* when done; free with requests_free() */
     bool unsure; /* sent again after a connection broke: may have been done twice */
-    void *ask;   /* own to nodes.c */
+    void *ask;   /* private to nodes.c */
 } request;
 
 /* The slot of a cluster that KEY belongs to. */
 unsigned slot_of(const char *key, size_t len);
 
-/* Builds a command word by word: start says how many words follow. */
+/* Builds a command word by word; request_start takes the number of words to follow. */
 void request_start(request *r, size_t words);
 void request_word(request *r, const void *p, size_t len);
 void request_text(request *r, const char *s);

@@ -1,4 +1,4 @@
-/* server_tls.h - TLS on a connection to a server, where hiredis has it. */
+/* server_tls.h - TLS on a connection to a server, if hiredis has it. */
 #ifndef SEEN_REMOTE_SERVER_TLS_H
 #define SEEN_REMOTE_SERVER_TLS_H
 #include "server_connection.h"
