@@ -1,5 +1,5 @@
 # plugins/leveldb/: filter policies for LevelDB. Debian's libleveldb-dev has no pkg-config
-# file, so the header is looked for.
+# file, so we look for the header.
 FUZZ_OBJ_table_filter = $(BUILD)/obj/plugins/leveldb/table_filter.o
 ifneq ($(call have-header,leveldb/c.h),)
 LEVELDB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard plugins/leveldb/*.c)))
@@ -22,8 +22,8 @@ $(LIBSEEN_LEVELDB): $(LEVELDB_OBJ) $(BUILD)/config/leveldb
 	$(AR) rcs $@ $(LEVELDB_OBJ)
 
 # Tests and bench count file reads. That needs the static library: only there can
-# LevelDB's mapping of tables be turned off, and mapped tables are read unseen. The
-# libraries under it are named as libleveldb-dev brings them, which is without g++.
+# LevelDB's mapping of tables be turned off, and reads of mapped tables cannot be counted.
+# Its dependencies are named as libleveldb-dev installs them, which is without g++.
 LEVELDB_STATIC = $(LIBSEEN_LEVELDB) $(LIBSEEN) -l:libleveldb.a -l:libsnappy.so.1 -l:libstdc++.so.6 $(LIB_LIBS)
 $(BUILD)/tests/leveldb/%.t: tests/leveldb/%.c tests/leveldb/counted_reads.h tests/tap.h $(LIBSEEN_LEVELDB) $(LIBSEEN)
 	@mkdir -p $(@D)

@@ -1,8 +1,8 @@
-/* builtin_policy.c - LevelDB's own encoding as a policy of ours.
+/* builtin_policy.c - a filter policy that writes LevelDB's builtin encoding.
  *
- * The library knows the format (it reads it from table files); here it is only handed
- * over block by block. Where memory fails, the filter's last byte is one that the
- * format reserves: every reader then answers "maybe". */
+ * The library knows the format (it reads it from table files); this file only passes it
+ * on block by block. If memory runs out, the filter's last byte is one that the format
+ * reserves: every reader then answers "maybe". */
 #include "seen_leveldb.h"
 
 #include <seen.h>
@@ -35,7 +35,7 @@ static bool encode(unsigned bits, const char *const *keys, const size_t *lens, s
     seen_key *all = malloc(n * sizeof *all);
     seen_filter *f = NULL;
     bool done = false;
-    if (bits == 0) { /* the builtin makes these too */
+    if (bits == 0) { /* the builtin accepts 0, too */
         params.bits = 64;
         params.probes = 1;
     }

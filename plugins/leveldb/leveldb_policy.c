@@ -1,8 +1,8 @@
 /* leveldb_policy.c - table_filter.h as a LevelDB filter policy.
  *
- * LevelDB hands over the user keys of one data block (about 36), sorted, with
- * adjacent repeats where a key has several versions. It cannot be told of an error, so
- * every path here returns a filter, at worst one that matches all. */
+ * LevelDB passes the user keys of one data block (about 36), sorted, with adjacent
+ * repeats if a key has several versions. There is no way to report an error, so
+ * every path here returns a filter, at worst one that matches all keys. */
 #include "seen_leveldb.h"
 #include "table_filter.h"
 
@@ -33,8 +33,8 @@ static char *own_create(void *state, const char *const *keys, const size_t *lens
     if (h && out) {
         *out_len = sn_table_filter_build(h, distinct, p->bits, (uint8_t *)out);
     } else {
-        /* An empty filter matches nothing and would hide the block's keys, and there
-         * is no way to report: wait until one byte can be had. */
+        /* An empty filter matches nothing and would hide the block's keys, and there is
+         * no way to report an error: wait until one byte can be allocated. */
         while (!out && !(out = malloc(1)))
             usleep(1000);
         out[0] = 0;

@@ -30,17 +30,17 @@ extern "C" {
 #define SEEN_LEVELDB_NAME "seen.TableFilter2"
 
 /* Our own encoding: never larger than the builtin's at the same BITS_PER_KEY
- * (2 to 40; others are moved into that range), and it lets through about
- * 1 absent key in 2^(BITS_PER_KEY - 1), whatever the keys look like. A damaged filter
- * is noticed by its check byte and lets all keys through.
+ * (clamped to 2 .. 40), and it lets through about 1 absent key in
+ * 2^(BITS_PER_KEY - 1), for any pattern of keys. A damaged filter, which its check byte
+ * reveals, lets all keys through.
  *
- * A database that was written with another policy, or none, can be opened: its old
- * tables are read unfiltered until compaction rewrites them. NULL if out of memory. */
+ * It opens databases that were written with another policy, or none: their old tables
+ * are read unfiltered until compaction rewrites them. NULL if out of memory. */
 SEEN_LEVELDB_API leveldb_filterpolicy_t *seen_leveldb_policy(int bits_per_key);
 
-/* The builtin's encoding under the builtin's name, bit for bit: a database can go to
- * and fro between this policy and leveldb_filterpolicy_create_bloom. For databases
- * that others read too; it has the builtin's weakness. NULL if out of memory. */
+/* The builtin's encoding under the builtin's name, bit for bit: a database can switch
+ * freely between this policy and leveldb_filterpolicy_create_bloom. For databases that
+ * other programs read, too; it has the builtin's weakness. NULL if out of memory. */
 SEEN_LEVELDB_API leveldb_filterpolicy_t *seen_leveldb_policy_builtin(int bits_per_key);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* table_filter.c - builds and asks the filter of one block: a linear system over bits.
  *
  * Each hash becomes an equation: a run of up to 64 words starting at some word, a
- * mask that says which of them are summed, and the sum. With 64 words or fewer the
- * run is all of them (a dense system); above, it is a band and this is a ribbon
- * filter. Building costs about 50 ns a key, asking an absent key two words on
- * average: the first column that disagrees ends it. */
+ * mask that selects the words to sum, and the sum. With 64 words or fewer the run is
+ * all of them (a dense system); above, it is a band and this is a ribbon filter.
+ * Building costs about 50 ns a key. A lookup of an absent key reads two words on
+ * average: it stops at the first column that disagrees. */
 #include "table_filter.h"
 
 #include <endian.h>
@@ -17,7 +17,7 @@ enum { AT_R, AT_SALT, AT_CHECK, HEAD };
 typedef struct equation {
     size_t start;  /* first word of the run */
     uint64_t mask; /* bit i: word start + i is in the sum */
-    uint32_t sum;  /* of which the low r bits count */
+    uint32_t sum;  /* only the low r bits count */
 } equation;
 
 static uint64_t mix(uint64_t x)
@@ -54,9 +54,9 @@ static uint64_t le64(const uint8_t *p, size_t have)
     return x;
 }
 
-/* The check byte of a filter: the sum (xor) of its words, each turned by 9 bits more
- * than the next, and of r, salt and length, folded to 8 bits. Linear, so a single
- * flipped bit always shows; other damage is missed one time in 256. */
+/* The check byte of a filter: the sum (xor) of its words, each rotated by 9 bits more
+ * than the next, and of r, salt and length, folded to 8 bits. It is linear, so it
+ * always reveals a single flipped bit; it misses other damage one time in 256. */
 static uint8_t check_of(const uint8_t *p, size_t len)
 {
     uint64_t x = (uint64_t)len * 0x9e3779b97f4a7c15u;
@@ -77,7 +77,7 @@ size_t sn_table_filter_size(size_t n, unsigned bits)
 
 /* Gaussian elimination, one equation at a time: mask[i] is the equation whose first
  * selected word is i, shifted so that this is its bit 0; 0 if there is none yet.
- * An equation that is reduced to nothing must have reduced to the sum 0. */
+ * If an equation is reduced to an empty mask, its sum must be 0. */
 static bool eliminate(const uint64_t *hashes, size_t n, unsigned salt, size_t m,
                       uint32_t low, uint64_t *mask, uint32_t *sum)
 {
@@ -103,8 +103,8 @@ static bool eliminate(const uint64_t *hashes, size_t n, unsigned salt, size_t m,
     return true;
 }
 
-/* Solves from the last word to the first (words no equation starts with are 0) and
- * lays the words out as columns. */
+/* Solves from the last word to the first (words that start no equation are 0) and
+ * stores the words as columns. */
 static void write_columns(const uint64_t *mask, uint32_t *sum, size_t m, unsigned r,
                           uint8_t *out)
 {
@@ -127,7 +127,7 @@ size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
                              uint8_t *out)
 {
     size_t body = sn_table_filter_size(n, bits) - HEAD, r = body * 8 / (n + 1);
-    if (r > MAX_R) { /* more than 32 bits a word are no use: take fewer bytes */
+    if (r > MAX_R) { /* more than 32 bits a word are useless: use fewer bytes */
         r = MAX_R;
         size_t enough = (n + 2 + n / 8) * MAX_R / 8;
         body = enough < body ? enough : body;
@@ -136,8 +136,8 @@ size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
     uint32_t *sum = malloc((body * 8 + RUN) * sizeof *sum);
     size_t len = 1;
     out[0] = 0;
-    /* A system with a word to spare is solvable by two salts of three; a long band
-     * needs some percent more words, which it gets by having shorter ones. */
+    /* With one spare word, two of three salts give a solvable system. A long band needs
+     * a few percent more words, so its words become shorter. */
     for (unsigned salt = 0; mask && sum && r > 0; r--) {
         size_t m = body * 8 / r;
         uint32_t low = r < 32 ? ((uint32_t)1 << r) - 1 : UINT32_MAX;
@@ -160,7 +160,7 @@ out:
     return len;
 }
 
-/* The 64 bits from bit AT on, or as many as there are. */
+/* 64 bits from bit AT on, or as many as there are. */
 static uint64_t bits_at(const uint8_t *p, size_t len, size_t at)
 {
     size_t byte = at / 8, have = len - byte;

@@ -2,12 +2,12 @@
  *
  * For n keys it stores m >= n + 1 words of r bits, chosen so that for each key the
  * sum (xor) of the words its hash selects equals r more bits of the hash. An absent
- * key matches by chance only, one time in 2^r. That is r * m bits for an error of
- * 2^-r, where a Bloom filter needs 1.44 times as many and, with the few bits of one
- * block, more: a system this small costs nothing extra, because every key may
- * select among all m words.
+ * key matches only by chance, one time in 2^r. That is r * m bits for an error of
+ * 2^-r. A Bloom filter needs 1.44 times as many and, as small as for one block, even
+ * more. A system this small costs nothing extra, because every key may select among
+ * all m words.
  *
- * Knows hashes, no keys and no database. Bytes written (version 2):
+ * It knows only hashes, not keys or databases. Bytes written (version 2):
  *     byte 0    r, 1 .. 32; 0 matches everything; above 32: reserved, matches
  *     byte 1    salt of the hashes
  *     byte 2    check byte: a filter whose check fails was damaged and matches all
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdbool.h>
 
-/* The bytes to reserve for N keys at BITS a key: what the builtin would take. */
+/* The bytes to reserve for N keys at BITS a key: the size of a builtin filter. */
 size_t sn_table_filter_size(size_t n, unsigned bits);
 
 /* Writes a filter of the N hashes to OUT, which has sn_table_filter_size() bytes, and
@@ -28,12 +28,12 @@ size_t sn_table_filter_size(size_t n, unsigned bits);
 size_t sn_table_filter_build(const uint64_t *hashes, size_t n, unsigned bits,
                              uint8_t *out);
 
-/* Whether H may be in the filter of LEN bytes at P; false is certain, unless damage
+/* True if H may be in the filter of LEN bytes at P; false is certain, unless damage
  * went unnoticed. Any bytes are allowed. */
 bool sn_table_filter_has(const uint8_t *p, size_t len, uint64_t h);
 
-/* The two halves of it, for filters that are asked often: whether the bytes are a sound
- * filter that can say no, and, of those only, whether H may be in it. */
+/* The same in two steps, for filters that are asked often: is this an undamaged filter
+ * that can say no? And then, only for such a filter: may H be in it? */
 bool sn_table_filter_sound(const uint8_t *p, size_t len);
 bool sn_table_filter_ask(const uint8_t *p, size_t len, uint64_t h);
 #endif

@@ -1,5 +1,5 @@
 # plugins/postgres/ - the extension for PostgreSQL: CREATE EXTENSION seen. It cannot be
-# instrumented: the server is not.
+# instrumented, because the server is not.
 PG_CONFIG ?= $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/pg_config)))
 PG_INCLUDE := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --includedir-server))
 ifneq ($(SAN)$(TSAN)$(FUZZ),)
@@ -15,7 +15,7 @@ $(PG_EXT): $(PG_EXT_OBJ) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $(PG_EXT_OBJ) $(LIBSEEN) $(LIB_LIBS)
 
-# Where this server looks, which is not PREFIX.
+# The folders where this server looks, which are not below PREFIX.
 .PHONY: install-postgres
 install-postgres: $(PG_EXT)
 	install -d $(DESTDIR)$$($(PG_CONFIG) --pkglibdir) $(DESTDIR)$$($(PG_CONFIG) --sharedir)/extension

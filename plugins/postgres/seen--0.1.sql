@@ -1,7 +1,7 @@
 -- seen--0.1.sql - the extension seen: CREATE EXTENSION seen;
 \echo Use "CREATE EXTENSION seen" to load this file. \quit
 
--- A filter: the bytes of a native filter file, checked when they come in.
+-- A filter: the bytes of a native filter file, checked on input.
 CREATE TYPE seen;
 CREATE FUNCTION seen_in(cstring) RETURNS seen
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -11,7 +11,7 @@ CREATE FUNCTION seen_recv(internal) RETURNS seen
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION seen_send(seen) RETURNS bytea
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
--- External: bits of a filter do not compress, and a plain value is fetched faster.
+-- External: the bits of a filter do not compress, and a plain value is read faster.
 CREATE TYPE seen (INPUT = seen_in, OUTPUT = seen_out, RECEIVE = seen_recv, SEND = seen_send,
     INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = external);
 CREATE FUNCTION seen_from_bytea(bytea) RETURNS seen
@@ -19,7 +19,7 @@ CREATE FUNCTION seen_from_bytea(bytea) RETURNS seen
 CREATE CAST (bytea AS seen) WITH FUNCTION seen_from_bytea(bytea);
 CREATE CAST (seen AS bytea) WITHOUT FUNCTION;
 
--- Asking. The versions for text take literals, whose type is not known otherwise.
+-- Asking. The versions for text are for literals, whose type is otherwise unknown.
 CREATE FUNCTION seen_has(filter seen, key anyelement) RETURNS boolean
     AS 'MODULE_PATHNAME', 'seen_pg_has' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 CREATE FUNCTION seen_has(filter seen, key text) RETURNS boolean

@@ -1,8 +1,8 @@
 /* seen_postgres.c - filters in PostgreSQL: the type `seen` and its functions.
  *
- * A value is the bytes of a native filter file in a varlena, toasted as others are. It is
- * checked when it comes in from outside; asking for it in a WHERE clause opens it once a
- * query. Memory is palloc'd, so that an error anywhere gives it back. */
+ * A value is the bytes of a native filter file in a varlena, toasted like others. It is
+ * checked on input; a WHERE clause opens it once a query. Memory is palloc'd, so that
+ * an error anywhere frees it. */
 #include "sql_filter.h"
 
 #include <postgres.h>
@@ -25,7 +25,7 @@ PG_MODULE_MAGIC;
 
 /* ---- memory and errors --------------------------------------------------------------- */
 
-/* Never raises: the library is on the stack and wants NULL. */
+/* Never raises an error: the library is on the stack and expects NULL. */
 static void *plain(void *context, size_t size)
 {
     return MemoryContextAllocExtended(context, size,
@@ -61,7 +61,7 @@ static void check(int code)
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-/* The key in argument N, whose type the call site knows. */
+/* The key in argument N; the call site has its type. */
 static seen_key key_of(FunctionCallInfo fcinfo, int n, unsigned char number[8])
 {
     Oid type = get_fn_expr_argtype(fcinfo->flinfo, n);
@@ -122,7 +122,7 @@ static Datum value_of(const seen_filter *f)
     PG_RETURN_POINTER(bytes);
 }
 
-/* What came from outside is opened once before it is believed. */
+/* Opens a value from outside once, to check it. */
 static Datum checked(Datum d)
 {
     struct varlena *v = PG_DETOAST_DATUM_PACKED(d);
@@ -166,8 +166,8 @@ Datum seen_from_bytea(PG_FUNCTION_ARGS)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-/* What a call site keeps between rows: the last value opened, and if it came from a
- * TOAST table, which one, so that it is not even fetched again. */
+/* State of a call site between rows: the last value opened, and its TOAST pointer if it
+ * has one, so that it need not even be read again. */
 typedef struct {
     sql_kept kept;
     struct varatt_external toast;
@@ -324,7 +324,7 @@ Datum seen_build_combine(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(a);
 }
 
-/* A state on its way between processes: error, number of keys, the set. */
+/* The state as bytes, for other processes: error, number of keys, the set. */
 PG_FUNCTION_INFO_V1(seen_build_serialize);
 Datum seen_build_serialize(PG_FUNCTION_ARGS)
 {

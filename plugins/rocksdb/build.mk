@@ -1,5 +1,5 @@
 # plugins/rocksdb/: a filter policy for RocksDB. C++ at the boundary; the classes behind a
-# policy are not public, so only versions whose interface was compared are built for.
+# policy are not public, so we build only for versions whose interface we have compared.
 ROCKSDB_VERSION := $(call pkg,--modversion,rocksdb)
 ROCKSDB_CXX := $(shell command -v $(firstword $(CXX)))
 ifneq ($(and $(filter 7.8.%,$(ROCKSDB_VERSION)),$(ROCKSDB_CXX)),)
@@ -16,7 +16,7 @@ TESTS += $(BUILD)/tests/rocksdb/rocksdb_loses_no_key.t $(BUILD)/tests/rocksdb/ss
 BENCHES += $(BUILD)/bench/rocksdb/policies
 CONFIG_rocksdb := $(ROCKSDB_OBJ) $(ROCKSDB_VERSION) $(CXX)
 
-# No type information is needed, and RocksDB's package may have been built without.
+# Type information is not needed, and RocksDB's package may have been built without it.
 ROCKSDB_CXXFLAGS = -std=c++17 $(CFLAGS) $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) -fPIC -fvisibility=hidden $(SAN_FLAGS)
 $(BUILD)/obj/plugins/rocksdb/rocksdb_policy.o: plugins/rocksdb/rocksdb_policy.cc $(wildcard plugins/rocksdb/*.h) $(BUILD)/config/rocksdb
 	@mkdir -p $(@D)

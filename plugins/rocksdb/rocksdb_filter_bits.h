@@ -1,10 +1,10 @@
 /* rocksdb_filter_bits.h - the two interfaces behind a filter policy of RocksDB.
  *
- * RocksDB names these classes in its public header but keeps their declarations to
- * itself. What stands here is what its library calls, in the order of its tables of
- * virtual functions; it was compared with the tables of the versions below, and the
- * tests run every function on a real database. Another version is refused when this is
- * compiled and, by rocksdb_policy.cc, when it runs. */
+ * RocksDB names these classes in its public header but does not publish their
+ * declarations. These declarations have the functions that its library calls, in the
+ * order of its vtables. They were compared with the vtables of the versions below, and
+ * the tests run every function on a real database. Another version is refused at
+ * compile time and, by rocksdb_policy.cc, at run time. */
 #ifndef ROCKSDB_FILTER_BITS_H
 #define ROCKSDB_FILTER_BITS_H
 #include <memory>
@@ -19,7 +19,7 @@
 namespace rocksdb
 {
 
-/* Collects keys; then gives back the bytes of a filter, and can start again. */
+/* Collects keys, then returns the bytes of a filter, and can start again. */
 class FilterBitsBuilder
 {
   public:
@@ -35,7 +35,7 @@ class FilterBitsBuilder
     virtual size_t ApproximateNumEntries(size_t bytes) = 0;
 };
 
-/* Answers for one filter, from many threads at once. */
+/* Answers for one filter; many threads may ask at once. */
 class FilterBitsReader
 {
   public:

@@ -1,5 +1,5 @@
 /* rocksdb_policy.cc - sst_filter.h as a RocksDB filter policy: the boundary, and
- * nothing else. No exception leaves it; where memory is short, a filter matches
+ * nothing else. No exception leaves it; if memory runs out, a filter matches
  * everything. */
 #include "seen_rocksdb.h"
 #include "rocksdb_filter_bits.h"
@@ -137,12 +137,12 @@ const rocksdb::FilterPolicy *seen_rocksdb_policy(double bits_per_key)
     if (rocksdb::GetRocksVersionAsString().compare(0, std::strlen(built_for),
                                                    built_for) != 0)
         return nullptr;
-    double bits = bits_per_key >= 2 ? bits_per_key : 2; /* also if it is no number */
+    double bits = bits_per_key >= 2 ? bits_per_key : 2; /* also for NaN */
     return new (std::nothrow) Policy(bits <= 40 ? bits : 40);
 }
 
-/* In RocksDB's C interface a policy is a class derived from FilterPolicy alone, of
- * which it uses nothing else. */
+/* In RocksDB's C interface a policy is a class derived from FilterPolicy; the interface
+ * uses nothing but that base. */
 struct rocksdb_filterpolicy_t *seen_rocksdb_c_policy(double bits_per_key)
 {
     return reinterpret_cast<rocksdb_filterpolicy_t *>(

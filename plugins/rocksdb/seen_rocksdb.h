@@ -11,8 +11,8 @@
  * filter (docs/rocksdb.md). It works with full and with
  * partitioned filters and with prefixes; policies are immutable and may be shared.
  *
- * RocksDB keeps the classes behind a filter policy to itself since 7.0, so a library is
- * built for one minor version of RocksDB and refuses to work with another.
+ * Since 7.0 the classes behind a filter policy are internal to RocksDB, so this library
+ * is built for one minor version of RocksDB and refuses to work with another.
  */
 #ifndef SEEN_ROCKSDB_H
 #define SEEN_ROCKSDB_H
@@ -24,12 +24,11 @@
 #endif
 
 /* The name under which the filters are stored. Tables with filters of another name are
- * read unfiltered until compaction rewrites them, and the other way round. */
+ * read unfiltered until compaction rewrites them, and vice versa. */
 #define SEEN_ROCKSDB_NAME "seen.SstFilter1"
 
-/* BITS_PER_KEY are 2 to 40; others are moved into that range. NULL if out of memory, or
- * if the RocksDB that is running is not the version this was built for. The options
- * that get the policy own it. */
+/* BITS_PER_KEY is clamped to 2 .. 40. NULL if out of memory, or if the running RocksDB
+ * is not the version this was built for. The options that receive the policy own it. */
 #ifdef __cplusplus
 namespace rocksdb
 {

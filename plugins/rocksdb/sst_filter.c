@@ -1,4 +1,4 @@
-/* sst_filter.c - builds the bytes of a table's filter, and reads them again. */
+/* sst_filter.c - builds the bytes of a table's filter, and reads them. */
 #include "sst_filter.h"
 #include "../leveldb/table_filter.h"
 
@@ -84,8 +84,8 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* RocksDB adds keys in order, and between them their prefixes, so most repeats are
- * neighbours or nearly so; sorting finds the others, so that N counts real keys. */
+/* RocksDB adds keys in order, with their prefixes in between, so most repeats are
+ * adjacent or nearly so. Sorting finds the others, so that N counts distinct keys. */
 static size_t distinct(uint64_t *h, size_t n)
 {
     size_t kept = 0;
@@ -113,7 +113,7 @@ size_t sn_sst_filter_keys(size_t bytes, double bits)
 /* ---- asking ---------------------------------------------------------------------- */
 
 struct sst_reader {
-    const uint8_t *table; /* NULL: the other form, or none */
+    const uint8_t *table; /* NULL: a ribbon, or no filter */
     size_t table_len;
     seen_filter *ribbon; /* NULL as well: matches everything */
     uint8_t *copy;       /* of the ribbon's bytes, aligned */
@@ -129,7 +129,7 @@ static void open_ribbon(sst_reader *r, const uint8_t *p, size_t len)
         memcpy(r->copy, p, len);
         at = r->copy;
     }
-    /* A filter of another seed would ask for other hashes: it is none of ours. */
+    /* A filter with another seed needs other hashes: it is not ours. */
     if (seen_open_bytes(at, len, SEEN_VERIFY, NULL, &r->ribbon) == 0 &&
         (seen_kind_of(r->ribbon) != SEEN_RIBBON || seen_seed(r->ribbon) != KEY_SEED)) {
         seen_free(r->ribbon);

@@ -1,11 +1,11 @@
-/* sql_filter.c - values to filters and back, without any database. */
+/* sql_filter.c - converts values to filters and back; knows no database. */
 #include "sql_filter.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The preamble of a native file: seed, counts, and the checksum of the header, which in
- * turn has those of the bodies. */
+/* The preamble of a native file has seed, counts, and the checksum of the header, which
+ * contains the checksums of the bodies. */
 enum { PREAMBLE = 128 };
 
 static void put_u64(unsigned char *p, uint64_t x)
@@ -50,7 +50,7 @@ int sql_open(sql_kept *k, const seen_allocator *a, const void *value, size_t len
     if (k->f && k->len == len && !memcmp(k->bytes, value, PREAMBLE))
         return SEEN_OK;
     sql_forget(k);
-    /* A value too short to be a filter is the library's to refuse, in its words. */
+    /* The library refuses a value that is too short, with its own message. */
     size_t room = len > PREAMBLE ? len : PREAMBLE;
     void *bytes = a->alloc(a->ctx, room, 64);
     if (!bytes)
@@ -71,14 +71,15 @@ int sql_open(sql_kept *k, const seen_allocator *a, const void *value, size_t len
 
 int sql_build_start(sql_build *b, const seen_allocator *a, double error, int64_t keys)
 {
-    /* One seed for all: workers are combined, and days of one table are merged. */
+    /* One seed for all filters: workers are combined, and filters of several days
+     * merged. */
     seen_spec spec = {.kind = SEEN_SET, .alloc = *a};
     seen_size size = {.kind = SEEN_AUTO, .keys = keys > 0 ? (uint64_t)keys : 1000,
                       .error = error == 0 ? 0.01 : error};
     *b = (sql_build){.error = error, .keys = keys > 0 ? (uint64_t)keys : 0};
     if (keys < 0)
         return SEEN_ERANGE;
-    int rc = seen_solve(&size); /* say it before the first row */
+    int rc = seen_solve(&size); /* report an impossible size before the first row */
     return rc < 0 ? rc : seen_new(&spec, &b->set);
 }
 
@@ -98,8 +99,8 @@ int sql_build_finish(const sql_build *b, const seen_allocator *a, seen_filter **
     uint64_t n = seen_added(b->set);
     seen_spec spec = {.keys = n ? n : 1, .error = b->error, .alloc = *a};
     if (b->keys) {
-        /* Made for a given number it must not grow: only equal shapes merge. More keys
-         * than that raise the error instead, and seen_info tells. */
+        /* A filter for a given number of keys must not grow: only equal shapes merge.
+         * More keys raise the error instead, and seen_info shows it. */
         seen_size size = {.kind = SEEN_BLOCKED, .keys = b->keys,
                           .error = b->error == 0 ? 0.01 : b->error};
         int rc = seen_solve(&size);
@@ -160,7 +161,7 @@ int sql_bytes(const seen_filter *f, const seen_allocator *a, size_t ahead, void 
     return SEEN_OK;
 }
 
-/* A number that JSON has. */
+/* A number that JSON can represent. */
 static double json_number(double x)
 {
     return isfinite(x) ? x : 0;

@@ -5,7 +5,7 @@ $(SQLITE_EXT_OBJ): CPPFLAGS += -Iplugins/sql
 FUZZ_OBJ_sql_value = $(BUILD)/obj/plugins/sql/sql_filter.o
 ifneq ($(call have-header,sqlite3ext.h),)
 ALL += $(SQLITE_EXT)
-# SQLite's functions come through the table it hands over, so nothing stays undefined.
+# SQLite passes its functions in a table, so no symbol stays undefined.
 $(SQLITE_EXT): $(SQLITE_EXT_OBJ) $(LIBSEEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared $(if $(SAN)$(TSAN),,-Wl,--no-undefined) -Wl,--exclude-libs,ALL -o $@ $(SQLITE_EXT_OBJ) $(LIBSEEN) $(LIB_LIBS)

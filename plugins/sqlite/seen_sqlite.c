@@ -6,9 +6,9 @@
  *   seen_info(filter)                    what a filter is, as JSON
  *   seen_distinct(key)                   aggregate: how many different keys, within 0.8%
  *
- * A filter is a blob or, where SEEN_SQLITE_FILES names a folder in the environment, the
- * name of a filter file in it. NULL is no key: it is not added, and asking for it gives
- * NULL. Errors are SQL errors with the library's words. */
+ * A filter is a blob or, if the environment variable SEEN_SQLITE_FILES names a folder,
+ * the name of a filter file in it. NULL is not a key: it is not added, and asking for
+ * it gives NULL. Errors are SQL errors with the library's messages. */
 #include "sql_filter.h"
 #include <errno.h>
 #include <sqlite3ext.h>
@@ -97,8 +97,8 @@ static void free_filter(void *f)
     seen_free(f);
 }
 
-/* A file by its name below the folder of SEEN_SQLITE_FILES. Mapped, and kept while the
- * name is a constant of the statement. */
+/* Opens a file below the folder of SEEN_SQLITE_FILES. Maps it, and keeps it if the name
+ * is a constant of the statement. */
 static const seen_filter *from_file(sqlite3_context *c, sqlite3_value *v)
 {
     seen_filter *f = sqlite3_get_auxdata(c, 0);
@@ -133,14 +133,15 @@ static const seen_filter *from_file(sqlite3_context *c, sqlite3_value *v)
         return NULL;
     }
     sqlite3_set_auxdata(c, 0, f, free_filter);
-    f = sqlite3_get_auxdata(c, 0); /* NULL if SQLite could not keep it, and freed it */
+    f = sqlite3_get_auxdata(c, 0); /* NULL if SQLite could not keep it and freed it */
     if (!f)
         sqlite3_result_error_nomem(c);
     return f;
 }
 
-/* The filter in V, NULL with an error set. The connection keeps the last blob opened:
- * SQLite keeps nothing for the result of a subquery, which is where filters live. */
+/* The filter in V, or NULL with an error set. The connection keeps the last blob
+ * opened, because SQLite keeps nothing for the result of a subquery, and filters
+ * usually come from one. */
 static const seen_filter *filter_of(sqlite3_context *c, sqlite3_value *v)
 {
     if (sqlite3_value_type(v) == SQLITE_TEXT)
