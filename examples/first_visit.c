@@ -1,10 +1,10 @@
-/* first_visit.c - lines that came for the first time, remembered from run to run.
+/* first_visit.c - prints lines that are new, and remembers them from run to run.
  *
  *     cc first_visit.c $(pkg-config --cflags --libs seen) -o first_visit
  *     ./first_visit visited.seen < urls.txt
  *
- * The filter grows with what it is told; one address in a thousand may be taken for one
- * that was there. */
+ * The filter grows with the number of lines; one new line in a thousand may be called
+ * old. */
 #include <errno.h>
 #include <seen.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     seen_filter *f;
     char line[4096];
     int rc = seen_open(file, SEEN_LOAD, &f);
-    if (rc == SEEN_EIO && errno == ENOENT) /* the first time */
+    if (rc == SEEN_EIO && errno == ENOENT) /* the first run */
         rc = seen_new(&spec, &f);
     if (rc < 0)
         return fprintf(stderr, "first_visit: %s: %s\n", file, seen_reason()), 2;

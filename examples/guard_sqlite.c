@@ -1,10 +1,10 @@
-/* guard_sqlite.c - a shop that is asked for articles it does not have.
+/* guard_sqlite.c - a shop that gets requests for articles it does not have.
  *
  *     cc guard_sqlite.c -lseen_guard -lseen -lsqlite3 -lhiredis -lpthread -lm
  *     ./a.out FOLDER [REDIS-PORT]
  *
- * Makes a table with 10,000 articles in FOLDER, asks for 100,000 of which most do not
- * exist, and tells how many questions reached the database. Run it several times at
+ * Makes a table with 10,000 articles in FOLDER, asks for 100,000, most of which do not
+ * exist, and prints how many questions reached the database. Run it several times at
  * once: the processes share one filter. */
 #include <seen_guard.h>
 #include <sqlite3.h>

@@ -1,9 +1,9 @@
 #!/bin/sh
-# id_check.sh - refuse identifiers that cannot exist before the database is asked.
+# id_check.sh - refuse identifiers that do not exist before asking the database.
 #
 #   examples/id_check.sh KNOWN [FILE]...
 #
-# KNOWN lists the identifiers that exist, one a line. Each line of FILE is answered with
+# KNOWN lists the identifiers that exist, one a line. The answer for each line of FILE is
 # "ask" (it may exist: ask the database) or "no" (it certainly does not). One invented
 # identifier in a thousand still reaches the database; the others cost nothing there.
 set -eu

@@ -1,9 +1,9 @@
-/* leveldb_absent.c - LevelDB that does not read the disk for keys it does not have.
+/* leveldb_absent.c - LevelDB without disk reads for absent keys.
  *
  *     cc leveldb_absent.c -lseen_leveldb -lseen -lleveldb -lm && ./a.out FOLDER
  *
- * Writes the even ones of a million ids to a database, and asks for some even and some
- * odd ones: with our filter, and once more with none. */
+ * Writes the even ids below a million to a database, and asks for some even and some
+ * odd ones: with our filter, then without a filter. */
 #include <leveldb/c.h>
 #include <seen_leveldb.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""python_pandas.py - keeps the rows of a table whose key a filter knows.
+"""python_pandas.py - drops the rows of a table whose key is in a filter.
 
 The filter is a file: made once, mapped by every process that needs it. Needs pandas.
 """

@@ -1,9 +1,9 @@
-/* rocksdb_absent.cc - RocksDB that does not read the disk for keys it does not have.
+/* rocksdb_absent.cc - RocksDB without disk reads for absent keys.
  *
- *     c++ rocksdb_absent.cc $(pkg-config --cflags --libs seen_rocksdb) && ./a.out
- * FOLDER
+ *     c++ rocksdb_absent.cc $(pkg-config --cflags --libs seen_rocksdb) && \
+ *         ./a.out FOLDER
  *
- * Writes the even ones of 200,000 ids to a database and asks for all of them. */
+ * Writes the even ids below 200,000 to a database and asks for all ids below it. */
 #include <cstdio>
 #include <memory>
 #include <rocksdb/db.h>

@@ -1,12 +1,12 @@
 #!/bin/sh
-# spell.sh - a spelling checker in 160 kilobytes: the use for which Bloom filters
-# became known.
+# spell.sh - a spelling checker in 160 kilobytes: the use that made Bloom filters
+# famous.
 #
 #   examples/spell.sh [FILE]...          words that are in no dictionary, once each
 #
-# The word list is Debian's wamerican (or WORDS). The filter is made at the first run
-# and kept in SPELL (spell.seen): 104,000 words in some 150 kB, of which one wrong word
-# in a hundred slips through. "Not a word" is always right.
+# The word list is Debian's wamerican (or WORDS). The first run makes the filter and
+# keeps it in SPELL (spell.seen): 104,000 words in about 150 kB. One wrong word in a
+# hundred slips through. "Not a word" is always right.
 set -eu
 words=${WORDS:-/usr/share/dict/american-english}
 filter=${SPELL:-spell.seen}

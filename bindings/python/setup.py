@@ -22,7 +22,7 @@ def version():
 
 
 class Build(build_ext):
-    """Lets the tree's own Makefile make the extension, and takes it."""
+    """Builds the extension with the Makefile of the tree and copies it."""
 
     def build_extension(self, extension):
         where = os.path.abspath(os.path.join(self.build_temp, "seen"))

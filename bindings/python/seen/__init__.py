@@ -1,4 +1,4 @@
-"""Have I seen this before? Answered in a few bits per key.
+"""Answers "have I seen this before?" in a few bits per key.
 
     import seen
     f = seen.Filter(1_000_000, 0.001)
@@ -6,9 +6,9 @@
         print("first visit")
     f.save("visited.seen")
 
-A filter never denies a key that was added; an absent key is called present with at most
-the error you chose. Keys are str (as UTF-8), bytes, int (eight little-endian bytes),
-buffers, or tuples of those: the same bits as in C and in the command `seen`.
+A filter never denies a key that was added; it finds an absent key with at most the error
+you chose. Keys are str (as UTF-8), bytes, int (eight little-endian bytes), buffers, or
+tuples of those: the same bits as in C and in the command `seen`.
 """
 
 from . import _seen
@@ -48,10 +48,10 @@ __all__ = [
 
 
 class Strings:
-    """Strings packed as Arrow packs them: string i is data[offsets[i]:offsets[i + 1]].
+    """Strings in Arrow's layout: string i is data[offsets[i]:offsets[i + 1]].
 
     `offsets` is an array of n + 1 integers of 32 or 64 bits, `data` any bytes. For a
-    pyarrow array say Strings.from_arrow(array).
+    pyarrow array use Strings.from_arrow(array).
     """
 
     __slots__ = ("offsets", "data")
@@ -76,7 +76,7 @@ class Strings:
 
 
 def _answers(source, flags):
-    """Flags as NumPy has them if the keys came from NumPy, else a memoryview of bools."""
+    """Flags as a NumPy array if the keys came from NumPy, else as a memoryview of bools."""
     if type(source).__module__.partition(".")[0] in ("numpy", "pandas"):
         import numpy
         return numpy.frombuffer(flags, dtype=bool)
@@ -106,7 +106,7 @@ def open(path, mode="r", **foreign):
 
     mode: "r" maps it read-only, "r+" adds to it in place, "shared" adds to it together
     with other processes (the filter was made with shared=True), "load" reads it into
-    memory. Keywords say what another system's bytes do not, for example
+    memory. Keywords give parameters that another system's file does not record, for example
     open("x.guava", type="int32") or open("x.bits", format="libbloom1", keys=1000,
     error=0.01); seen.formats() lists the formats.
     """
@@ -114,7 +114,7 @@ def open(path, mode="r", **foreign):
 
 
 def _again(source, word, foreign):
-    """What pickle calls: a path and its mode, or bytes and their format."""
+    """Unpickles a filter from a path and its mode, or from bytes and their format."""
     if isinstance(source, bytes):
         return Filter.from_bytes(source, **({"format": word} if word else {}), **foreign)
     return open(source, word, **foreign)
@@ -125,7 +125,7 @@ def uniq(iterable, key=None, error=0, keys=None):
 
     error=0 keeps 64-bit fingerprints: among a billion items one is lost with a
     probability of 3%. Any other error takes a few bits an item and loses that share of
-    the new ones. `key` makes the key of an item.
+    the new ones. `key` returns the key of an item.
     """
     f = Filter(keys, error) if error else Filter(keys, kind="set")
     add = f.add
@@ -140,7 +140,7 @@ def uniq(iterable, key=None, error=0, keys=None):
 
 
 def plan(keys=0, error=0.0, memory=0):
-    """What each kind would cost, as a list of dicts; the first is the one to choose.
+    """The cost of each kind, as a list of dicts; the first is the one to choose.
 
     Give two of the three: number of keys, error, bytes of memory.
     """

@@ -1,18 +1,19 @@
-"""Scrapy that remembers: a dupefilter in a few bits a request.
+"""A dupefilter for Scrapy in a few bits a request.
 
     DUPEFILTER_CLASS = "seen.scrapy.DupeFilter"
 
 Settings, all optional:
 
-    SEEN_ERROR    share of new requests that may be taken for old ones (1e-6)
+    SEEN_ERROR    share of new requests that may be dropped as old (1e-6)
     SEEN_EXPECT   requests to expect; without it the filter grows
     SEEN_EXACT    True: 64-bit fingerprints, exact in practice, 9-18 bytes a request
     SEEN_URL      redis://host/name: one filter for many spiders
 
-With JOBDIR the state survives kill -9 without losing a page. Scrapy's own queue on disk
+With JOBDIR the state survives kill -9 without losing a page. Scrapy's own disk queue
 does not: it writes its index when it closes. So every request that passes the filter is
-first written to a journal, and struck out once its callback has finished; after a crash
-the rest is scheduled again. A page may then be fetched twice, never not at all.
+first written to a journal, and marked as done once its callback has finished; after a
+crash the other requests are scheduled again. A page may be fetched twice, but none is
+missed.
 """
 
 import logging
@@ -38,11 +39,11 @@ def _sync_folder(path):
 
 
 class Journal:
-    """What was accepted, and what of it is finished: appended to, rewritten now and then.
+    """The accepted requests, and which are finished: appended to, sometimes rewritten.
 
     A record is a pickle of (fingerprint, request) or, once done, (fingerprint, None).
-    Only the last record can be torn, by a kill in the middle of a write; it belongs to
-    a request that had not been accepted yet.
+    Only the last record can be torn, by a kill in the middle of a write; its request
+    had not been accepted yet.
     """
 
     REWRITE = 64 << 20  # bytes, and four times what was left last time
@@ -64,7 +65,7 @@ class Journal:
                     fingerprint, request = pickle.load(file)
                 except EOFError:
                     break
-                except Exception:  # torn: pickle raises whatever its opcodes meet
+                except Exception:  # torn: pickle may raise anything
                     logger.warning("%s: the last record is torn, as after a kill", self.path)
                     break
                 known.add(fingerprint)
@@ -75,7 +76,7 @@ class Journal:
         return known, waiting
 
     def start(self, waiting):
-        """Replaces the file whole by the unfinished requests, and goes on from there."""
+        """Replaces the file by the unfinished requests, and continues from there."""
         beside = self.path + ".new"
         file = open(beside, "wb")
         for record in waiting.items():
@@ -91,7 +92,7 @@ class Journal:
         self.limit = max(self.REWRITE, 4 * self.size)
 
     def write(self, fingerprint, request):
-        """Appends a record; it is the kernel's when this returns."""
+        """Appends a record; when this returns, the kernel has it."""
         record = pickle.dumps((fingerprint, request), protocol=4)
         self.file.write(record)
         self.file.flush()
@@ -145,7 +146,7 @@ class DupeFilter(RFPDupeFilter):
         if self.journal:
             self._strike_out()
             self._note(fingerprint, request)
-        # A filter in Redis answers for all spiders, so only its add can tell.
+        # A filter in Redis is shared by all spiders, so only its add knows what is new.
         new = self.filter.add(fingerprint)
         if not new and self.journal:
             self.journal.write(fingerprint, None)
@@ -157,7 +158,7 @@ class DupeFilter(RFPDupeFilter):
         try:
             self.journal.write(fingerprint, request.to_dict(spider=self.crawler.spider))
         except (ValueError, TypeError, AttributeError, pickle.PicklingError) as why:
-            # The same requests that Scrapy's own queue cannot put on disk.
+            # Scrapy's own queue cannot put these requests on disk either.
             self.crawler.stats.inc_value("dupefilter/not_journalled")
             logger.debug("cannot be kept for a restart: %s (%s)", request, why)
 
@@ -167,7 +168,7 @@ class DupeFilter(RFPDupeFilter):
         self.answered.append(request)
 
     def _strike_out(self):
-        """Strikes out answered requests whose callbacks and links are done with."""
+        """Marks answered requests as done whose callbacks and links are finished."""
         slot = getattr(getattr(self.crawler.engine, "scraper", None), "slot", None)
         if not self.answered or slot is None:
             return
@@ -183,7 +184,7 @@ class DupeFilter(RFPDupeFilter):
         self.answered = left
 
     def _checkpoint(self):
-        """The filter first: the journal may forget only what the filter knows."""
+        """Saves the filter first: the journal may forget only requests in the filter."""
         if not self.url:
             self.filter.save(self.path)
         self.journal.start(self.journal.read()[1])
@@ -191,8 +192,8 @@ class DupeFilter(RFPDupeFilter):
     # ---- after a crash --------------------------------------------------------------------
 
     def _recover(self, folder):
-        """After an orderly end Scrapy's queue has what waits. After a crash its index is
-        of another time than its files: it is put aside, and the journal has it all."""
+        """After a clean exit Scrapy's queue has the waiting requests. After a crash its
+        index does not match its files: it is set aside, and the journal has them all."""
         self.journal = Journal(os.path.join(folder, "requests.journal"))
         self.in_order = os.path.join(folder, "requests.in_order")
         known, waiting = self.journal.read()
@@ -217,10 +218,10 @@ class DupeFilter(RFPDupeFilter):
         found, self.unfinished = self.unfinished, {}
         for request in found.values():
             again = request_from_dict(request, spider=spider)
-            again.dont_filter = True  # the filter knows it
+            again.dont_filter = True  # it is already in the filter
             self.crawler.engine.crawl(again)
         if found:
-            logger.info("%d unfinished requests of a crash are scheduled again", len(found))
+            logger.info("%d requests left unfinished by a crash are scheduled again", len(found))
             self.crawler.stats.inc_value("dupefilter/scheduled_again", len(found))
 
     # ---- the end ---------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-/* pybatch.c - keys from Python in batches: out of an iterable, an array of integers, or
- * strings packed as offsets and bytes. */
+/* pybatch.c - reads keys from Python in batches: from an iterable, an array of
+ * integers, or strings packed as offsets and bytes. */
 #include "pyseen.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys a batch. Each batch gives the GIL away once; with a busy thread beside us that
- * can cost five milliseconds, so batches are large. */
+/* Keys a batch. Each batch releases the GIL once; next to a busy thread that can cost
+ * five milliseconds, so batches are large. */
 enum { BATCH = 16384 };
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     size_t done;       /* keys answered so far */
     seen_key *key;
     uint64_t *number;
-    PyObject **held; /* what the keys of this batch point into */
+    PyObject **held; /* objects that the keys of this batch point into */
 } batches;
 
 static int open_batches(batches *b, py_batch_fn fn, void *ctx, bool answers)
@@ -40,14 +40,14 @@ static void close_batches(batches *b)
     Py_XDECREF(b->answers);
 }
 
-/* Does the work on the first N keys. -1 with an exception. */
+/* Processes the first N keys. -1 with an exception. */
 static int work(batches *b, size_t n)
 {
     bool *answers = NULL;
     if (!n)
         return PyErr_CheckSignals();
     if (b->answers) {
-        /* Nobody else knows this bytearray yet, so its bytes stay where they are. */
+        /* No other code has this bytearray yet, so its bytes do not move. */
         if (b->done + n > (size_t)PyByteArray_Size(b->answers)) {
             size_t more = b->done + n + b->done / 2;
             if (PyByteArray_Resize(b->answers, (Py_ssize_t)more) < 0)
@@ -72,8 +72,8 @@ static void drop(batches *b, size_t n)
         Py_XDECREF(b->held[i]);
 }
 
-/* Takes up to BATCH keys; *END when there are no more. The keys taken before an
- * exception are handed over before it goes on, as set.update does. */
+/* Reads BATCH keys at a time. Keys read before an exception are processed before it is
+ * passed on, as set.update does. */
 static int from_iterator(batches *b, PyObject *iterator)
 {
     for (bool end = false; !end;) {
@@ -121,7 +121,8 @@ static bool little_endian(void)
     return *(const unsigned char *)&(uint16_t){1} == 1;
 }
 
-/* Whether FORMAT is of integers, in struct's words: signed, and in which order. */
+/* True if FORMAT, in the notation of struct, is an integer; also gives its sign and
+ * byte order. */
 static bool of_integers(const char *format, bool *sign, bool *big)
 {
     *big = !little_endian();
@@ -164,8 +165,8 @@ static int from_array(batches *b, const Py_buffer *v, bool sign, bool big)
 
 /* ---- strings as offsets and bytes ---------------------------------------------------- */
 
-/* Arrow's layout: string i is data[offsets[i] .. offsets[i + 1]]. Offsets come from
- * anywhere, so each is checked before a byte is touched. */
+/* Arrow's layout: string i is data[offsets[i] .. offsets[i + 1]]. Offsets are
+ * untrusted, so each is checked before a byte is touched. */
 static int from_strings(batches *b, const Py_buffer *offsets, const Py_buffer *data)
 {
     size_t width = (size_t)offsets->itemsize, all = (size_t)offsets->len / width;
@@ -216,14 +217,15 @@ out:
 
 /* ---- which of them ------------------------------------------------------------------- */
 
-/* 1 if SOURCE was an array of integers and is done, 0 if it is none, -1 on failure. */
+/* 1 if SOURCE was an array of integers and is processed, 0 if it is not one, -1 on
+ * failure. */
 static int array(batches *b, PyObject *source)
 {
     Py_buffer v;
     if (!PyObject_CheckBuffer(source))
         return 0;
     if (PyObject_GetBuffer(source, &v, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-        PyErr_Clear(); /* an array of objects: it can be iterated */
+        PyErr_Clear(); /* an array of objects can be iterated */
         return 0;
     }
     bool sign, big;

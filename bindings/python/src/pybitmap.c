@@ -6,7 +6,7 @@ typedef struct {
     seen_bitmap *b;
 } bitmap;
 
-static PyTypeObject *type_of_bitmaps; /* of the first one made; the module has one */
+static PyTypeObject *type_of_bitmaps; /* of the first bitmap; there is only one type */
 
 static PyObject *new_bitmap(PyTypeObject *type, PyObject *args, PyObject *named)
 {
@@ -36,7 +36,7 @@ static void bitmap_dealloc(bitmap *self)
     Py_DECREF(type);
 }
 
-/* A Python integer of the range; -1 with an exception. */
+/* Reads a Python integer within the bound; -1 with an exception. */
 static int index_of(bitmap *self, PyObject *o, uint64_t *i)
 {
     PyObject *n = PyNumber_Index(o);
@@ -110,7 +110,8 @@ static PyObject *count(bitmap *self, PyObject *args)
     return rc < 0 ? py_fail(rc, NULL) : PyLong_FromUnsignedLongLong(n);
 }
 
-/* Up to 4096 set bits from a place on, and where to go on: seen.Bitmap.__iter__. */
+/* Up to 4096 set bits from a place on, and the place to continue from: for
+ * seen.Bitmap.__iter__. */
 static PyObject *listed(bitmap *self, PyObject *o)
 {
     unsigned long long start = PyLong_AsUnsignedLongLong(o);

@@ -1,5 +1,5 @@
-/* pybuilder.c - seen.Builder: static filters, the smallest there are, from any number
- * of keys. */
+/* pybuilder.c - seen.Builder: static filters, the smallest kind, from any number of
+ * keys. */
 #include "pyseen.h"
 
 typedef struct {
@@ -111,7 +111,7 @@ static PyMethodDef methods[] = {
     {"add", (PyCFunction)builder_add, METH_O, "add($self, key, /)\n--\n\nTake one key."},
     {"update", (PyCFunction)builder_update, METH_O,
      "update($self, keys, /)\n--\n\nTake all keys of an iterable or an array of "
-     "integers,\nin any order, as often as they come."},
+     "integers,\nin any order, with repetitions."},
     {"finish", (PyCFunction)finish, METH_NOARGS,
      "finish($self, /)\n--\n\nMake the filter: it can be asked and saved, and never "
      "changes."},
@@ -119,8 +119,8 @@ static PyMethodDef methods[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Builder(error=0.01, *, memory=0, seed=0, keys=0, tmp=None, threads=0)\n"
-                "--\n\nBuilds a static filter, some 1% above the least possible size. "
-                "Eight bytes\nof each key wait in memory, then in a nameless file under "
+                "--\n\nBuilds a static filter, about 1% above the least possible size. "
+                "Keeps eight\nbytes of each key in memory, then in an unnamed file in "
                 "`tmp`."},
     {Py_tp_new, new_builder},
     {Py_tp_dealloc, builder_dealloc},

@@ -1,6 +1,6 @@
 /* pyerror.c - the library's codes as Python exceptions.
  *
- * Each class is a SeenError and, where Python has a word for it, that too: a
+ * Each class is a SeenError and, if Python has a matching exception, also that one: a
  * program that catches ValueError or OSError catches ours. */
 #include "pyseen.h"
 #include <errno.h>
@@ -10,11 +10,11 @@ static PyObject *base_error;
 static struct {
     int code;
     const char *name, *about;
-    PyObject **also; /* a class of Python's own, or NULL */
+    PyObject **also; /* one of Python's own classes, or NULL */
     PyObject *type;
 } errors[] = {
     {SEEN_EINVAL, "InvalidError", "An argument makes no sense.", &PyExc_ValueError, NULL},
-    {SEEN_ETOOBIG, "TooBigError", "The size asked for cannot be had.",
+    {SEEN_ETOOBIG, "TooBigError", "The requested size is impossible.",
      &PyExc_OverflowError, NULL},
     {SEEN_EFULL, "FullError", "The filter is fixed and full.", NULL, NULL},
     {SEEN_ERANGE, "RangeError", "An integer is outside the bitmap.", &PyExc_IndexError,
@@ -27,9 +27,9 @@ static struct {
     {SEEN_EFORMAT, "FormatError", "Not a filter, or its header contradicts itself.",
      &PyExc_ValueError, NULL},
     {SEEN_EVERSION, "VersionError", "The file was made by a newer version.", NULL, NULL},
-    {SEEN_EDAMAGED, "DamagedError", "A checksum does not fit: the file was damaged.",
+    {SEEN_EDAMAGED, "DamagedError", "A checksum does not match: the file is damaged.",
      NULL, NULL},
-    {SEEN_EBUSY, "BusyError", "Another process writes to the file.",
+    {SEEN_EBUSY, "BusyError", "Another process is writing to the file.",
      &PyExc_BlockingIOError, NULL},
 };
 enum { N_ERRORS = sizeof errors / sizeof *errors };
@@ -37,7 +37,7 @@ enum { N_ERRORS = sizeof errors / sizeof *errors };
 PyObject *py_fail(int code, const char *path)
 {
     int why = errno;
-    if (PyErr_Occurred()) /* a signal, or an exception met on the way */
+    if (PyErr_Occurred()) /* a signal, or an earlier exception */
         return NULL;
     if (code == SEEN_ENOMEM)
         return PyErr_NoMemory();
@@ -62,7 +62,7 @@ PyObject *py_fail(int code, const char *path)
 int py_add_errors(PyObject *module)
 {
     base_error = PyErr_NewExceptionWithDoc(
-        "seen.SeenError", "The base of all errors of this module.", NULL, NULL);
+        "seen.SeenError", "The base class of all errors of this module.", NULL, NULL);
     if (!base_error || PyModule_AddObject(module, "SeenError", base_error) < 0)
         return -1;
     Py_INCREF(base_error);

@@ -1,7 +1,7 @@
 /* pyfilter.c - seen.Filter: a filter as a Python object, close to a set.
  *
- * The handle is NULL once closed; every method looks before it touches. Single keys
- * are asked and added with the GIL held, batches without it (pylock.c). */
+ * The handle is NULL once closed; every method checks it first. Single keys are asked
+ * and added with the GIL held, batches without it (pylock.c). */
 #include "pyfilter.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ int py_count(PyObject *o, const char *what, uint64_t *out)
     return 0;
 }
 
-/* A number, or "random": a secret key for the hash that strangers cannot aim at. */
+/* A number, or "random": a secret key for the hash, so that strangers cannot choose
+ * colliding keys. */
 static int seed_of(PyObject *o, seen_spec *spec)
 {
     if (o && PyUnicode_Check(o) && !PyUnicode_CompareWithASCIIString(o, "random")) {
@@ -114,7 +115,7 @@ static PyObject *new_filter(PyTypeObject *type, PyObject *args, PyObject *named)
 
 /* ---- one key --------------------------------------------------------------------- */
 
-/* What CALL says to one key: SEEN_NEW, 1, 0; -1 with an exception. */
+/* The result of CALL for one key: SEEN_NEW, 1, 0; -1 with an exception. */
 static inline int one_key(filter *self, PyObject *o, bool writing,
                           int (*call)(seen_filter *, const void *, size_t))
 {
@@ -165,7 +166,7 @@ static int add_batch(void *ctx, const seen_key *keys, size_t n, bool *answers)
     Py_BEGIN_ALLOW_THREADS size_t taken;
     rc = seen_add_many(self->f, keys, n, answers, &taken);
     for (size_t i = 0; answers && i < taken; i++)
-        answers[i] = !answers[i]; /* Python is told what is new */
+        answers[i] = !answers[i]; /* in Python, True means new */
     Py_END_ALLOW_THREADS py_lock_leave(&self->lock);
     return rc;
 }
@@ -241,7 +242,7 @@ static PyObject *merge_in(PyObject *a, PyObject *b)
         Py_RETURN_NOTIMPLEMENTED;
     filter *to = (filter *)a, *from = (filter *)b;
     int rc = 0;
-    /* Both must be free in the same moment: a thread that held one while it waited for
+    /* Both must be free at the same moment: a thread that held one while it waited for
      * the other could wait for ever. */
     do {
         py_lock_wait(&from->lock, false);
@@ -308,7 +309,7 @@ static Py_ssize_t length(filter *self)
         return -1;
     if (!seen_format_of(f))
         return (Py_ssize_t)seen_added(f);
-    seen_stats s; /* other systems' files rarely count: the bits tell */
+    seen_stats s; /* files of other systems rarely have a count: use the bits */
     seen_get_stats(f, &s);
     return (Py_ssize_t)(s.keys_estimate + 0.5);
 }
@@ -392,7 +393,7 @@ static PyMethodDef methods[] = {
      "add_many($self, keys, /)\n--\n\nAdd keys in order; for each, True if it was "
      "certainly not there before."},
     {"has_many", (PyCFunction)has_many, METH_O,
-     "has_many($self, keys, /)\n--\n\nFor each key, whether it was added; False is "
+     "has_many($self, keys, /)\n--\n\nFor each key, True if it was added; False is "
      "certain."},
     {"remove", (PyCFunction)remove_key, METH_O,
      "remove($self, key, /)\n--\n\nRemove one earlier add of a key, in kinds that can. "
@@ -411,10 +412,10 @@ static PyMethodDef methods[] = {
      "verify($self, /)\n--\n\nRecompute the checksums of the file; DamagedError names "
      "the piece."},
     {"close", (PyCFunction)close_filter, METH_NOARGS,
-     "close($self, /)\n--\n\nFlush and let go of memory and file. Later calls raise "
+     "close($self, /)\n--\n\nFlush, then release memory and file. Later calls raise "
      "ValueError."},
     {"info", (PyCFunction)info, METH_NOARGS,
-     "info($self, /)\n--\n\nA dict of what the filter is: kind, size, fill, errors."},
+     "info($self, /)\n--\n\nDescribes the filter in a dict: kind, size, fill, errors."},
     {"from_bytes", (PyCFunction)(void (*)(void))py_filter_from_bytes,
      METH_VARARGS | METH_KEYWORDS | METH_CLASS,
      "from_bytes(data, **foreign)\n--\n\nA filter from the bytes of its file, native or "
@@ -431,14 +432,14 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"keys", (getter)get_keys, NULL,
-     "Distinct keys in it, estimated; len() is the same.", NULL},
-    {"error", (getter)get_error, NULL, "The chance of a false positive at the moment.",
+     "Estimated number of distinct keys; len() is the same.", NULL},
+    {"error", (getter)get_error, NULL, "The current probability of a false positive.",
      NULL},
     {"nbytes", (getter)get_nbytes, NULL, "Bytes of the filter's body.", NULL},
     {"expected_lost", (getter)get_lost, NULL,
-     "New keys that were probably taken for old ones so far.", NULL},
+     "Expected number of new keys that were called old so far.", NULL},
     {"kind", (getter)get_kind, NULL, "The kind's name, such as \"blocked\".", NULL},
-    {"closed", (getter)get_closed, NULL, "Whether close() was called.", NULL},
+    {"closed", (getter)get_closed, NULL, "True after close().", NULL},
     {NULL}};
 
 static PyType_Slot slots[] = {
@@ -446,10 +447,10 @@ static PyType_Slot slots[] = {
      "Filter(keys=None, error=0.01, *, memory=None, kind=None, removes=False,\n"
      "       fixed=False, shared=False, bits=None, probes=0, seed=0)\n--\n\n"
      "A set of keys in a few bits each. `in` and add() never deny a key that was added;\n"
-     "an absent key is called present with a probability of at most `error`.\n\n"
+     "they find an absent key with a probability of at most `error`.\n\n"
      "Without `keys` it starts small and grows. `removes=True` chooses a kind that can\n"
-     "remove; `shared=True` one that many processes add to (open(path, \"shared\")).\n"
-     "`seed=\"random\"` is for keys from strangers; filters that will be merged need\n"
+     "remove; `shared=True` one to which many processes add (open(path, \"shared\")).\n"
+     "`seed=\"random\"` is for keys from strangers; filters to be merged need\n"
      "the same seed and size."},
     {Py_tp_new, new_filter},
     {Py_tp_dealloc, dealloc},

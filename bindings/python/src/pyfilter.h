@@ -14,7 +14,7 @@ typedef struct {
 /* The handle; NULL with an exception if the filter is closed. */
 seen_filter *py_filter_open(filter *self);
 
-/* The same, once no batch of another thread is in the way. */
+/* The same, after waiting for batches of other threads. */
 static inline seen_filter *py_filter_alone(filter *self, bool writing)
 {
     if (self->lock.running)
@@ -22,7 +22,7 @@ static inline seen_filter *py_filter_alone(filter *self, bool writing)
     return self->f ? self->f : py_filter_open(self);
 }
 
-/* A call that works on the whole filter without the GIL. */
+/* Calls a function on the whole filter without the GIL. */
 #define PY_WHOLE(self, writing, call)                                                  \
     do {                                                                               \
         py_lock_enter(&(self)->lock, writing);                                         \
@@ -30,11 +30,11 @@ static inline seen_filter *py_filter_alone(filter *self, bool writing)
         Py_END_ALLOW_THREADS py_lock_leave(&(self)->lock);                             \
     } while (0)
 
-/* None, or what CALL on the whole filter failed with. */
+/* Runs CALL on the whole filter: None, or NULL with an exception. */
 PyObject *py_filter_whole(filter *self, bool writing, int (*call)(seen_filter *));
 
-/* A count such as 1000 or 1e6, or None for 0. 0, or -1 with an exception that names
- * WHAT. */
+/* Reads a count such as 1000 or 1e6, or None for 0. Returns 0, or -1 with an exception
+ * that names WHAT. */
 int py_count(PyObject *o, const char *what, uint64_t *out);
 
 /* ---- files and bytes (pyfilter_files.c) ----------------------------------------- */
@@ -45,8 +45,8 @@ PyObject *py_filter_verify(filter *self, PyObject *unused);
 PyObject *py_filter_to_bytes(filter *self, PyObject *unused);
 PyObject *py_filter_open_file(PyTypeObject *type, PyObject *args, PyObject *named);
 PyObject *py_filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *named);
-/* pickle: a filter in memory as its bytes; one that lies in a file as the file's name,
- * so that the processes of a pool share its pages. */
+/* pickle: a filter in memory becomes its bytes, a mapped one the name of its file, so
+ * that the processes of a pool share its pages. */
 PyObject *py_filter_reduce(PyObject *o, PyObject *unused);
 
 #endif

@@ -1,5 +1,5 @@
 /* pyfilter_files.c - a Filter as a file, as bytes and as a pickle; native, or of
- * another system by the keywords that say what its file does not. */
+ * another system, with keywords for the parameters that its file does not record. */
 #include "pyfilter.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ PyObject *py_filter_to_bytes(filter *self, PyObject *unused)
     return out;
 }
 
-/* The keywords that say what a foreign file does not. */
+/* The keywords for parameters that a foreign file does not record. */
 typedef struct {
     const char *format;
     seen_params params;
@@ -130,14 +130,14 @@ static int foreign_of(PyObject *named, foreign_words *w)
     return 0;
 }
 
-/* Types that the library makes from text. */
+/* PY_DIGITS for the types that the library converts from text. */
 static py_numbers numbers_of(const foreign_words *w)
 {
     const char *t = w->params.type;
     return t && strcmp(t, "bytes") && strncmp(t, "utf", 3) ? PY_DIGITS : PY_BINARY;
 }
 
-/* Native, or if it is none and might be another system's, that. */
+/* Opens a native file or, if it is not one, another system's. */
 static int open_any(const char *path, const foreign_words *w, unsigned mode,
                     seen_filter **f)
 {
@@ -199,7 +199,7 @@ PyObject *py_filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *nam
     if (!PyArg_ParseTuple(args, "O:from_bytes", &data) || foreign_of(named, &w) < 0 ||
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0)
         return NULL;
-    /* The library wants bytes on a cache line; then the filter becomes its own copy. */
+    /* The library needs bytes aligned to a cache line; the filter is then a copy. */
     void *aligned = aligned_alloc(64, ((size_t)view.len + 64) / 64 * 64);
     seen_filter *f = NULL;
     int rc = SEEN_ENOMEM;

@@ -1,7 +1,7 @@
-/* pykey.c - Python objects as keys: the same bytes as in C and in the command.
+/* pykey.c - converts Python objects to keys: the same bytes as in C and in the command.
  *
- * Nothing is guessed: what has no obvious bytes (a float, None, a dict) is a TypeError
- * that says what to pass instead. */
+ * Nothing is guessed: an object without obvious bytes (a float, None, a dict) is a
+ * TypeError that says what to pass instead. */
 #include "pyseen.h"
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void put_u64(unsigned char *p, uint64_t x)
         p[i] = (unsigned char)(x >> 8 * i);
 }
 
-/* Negative integers are their two's complement, as C casts them. */
+/* Negative integers become their two's complement, as in a C cast. */
 static int integer(PyObject *o, uint64_t *number)
 {
     int over;
@@ -42,7 +42,8 @@ static int not_a_key(PyObject *o)
     return -1;
 }
 
-/* The bytes of any other buffer, copied: it may change while the key is in a batch. */
+/* The bytes of any other buffer, copied because it may change while the key is in a
+ * batch. */
 static PyObject *bytes_of(PyObject *o)
 {
     Py_buffer view;
@@ -54,7 +55,7 @@ static PyObject *bytes_of(PyObject *o)
     PyObject *copy = NULL;
     if (view.ndim > 0)
         copy = PyBytes_FromStringAndSize(view.buf, view.len);
-    else /* a scalar of NumPy that is no integer */
+    else /* a NumPy scalar that is not an integer */
         not_a_key(o);
     PyBuffer_Release(&view);
     return copy;
@@ -67,7 +68,7 @@ static PyObject *joined(PyObject *tuple)
     Py_ssize_t n = PyTuple_Size(tuple);
     size_t len = 0;
     PyObject *all = NULL;
-    /* Twice over the members: once for the size, once to copy. */
+    /* Two passes over the members: one for the size, one to copy. */
     for (int pass = 0; pass < 2; pass++) {
         unsigned char *p = all ? (unsigned char *)PyBytes_AsString(all) : NULL;
         for (Py_ssize_t i = 0; i < n; i++) {

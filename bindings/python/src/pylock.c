@@ -1,7 +1,8 @@
-/* pylock.c - one object, many threads, no GIL: readers together, a writer alone.
+/* pylock.c - one object, many threads, no GIL: readers in parallel, a writer alone.
  *
- * A batch gives the GIL away while it works, so other threads may meet the object in
- * the middle. They wait here, without the GIL, which the working thread needs to end. */
+ * A batch releases the GIL while it works, so other threads may use the object in the
+ * meantime. They wait here, without the GIL, which the working thread needs to
+ * finish. */
 #include "pyseen.h"
 
 void py_lock_init(py_lock *l)

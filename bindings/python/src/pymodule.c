@@ -1,7 +1,7 @@
-/* pymodule.c - where Python enters: the types, the errors, plans. */
+/* pymodule.c - the entry point for Python: types, errors, plans. */
 #include "pyseen.h"
 
-/* plan(keys, error, memory): for every kind, what it would cost; the chosen one first. */
+/* plan(keys, error, memory): the cost of every kind, the chosen one first. */
 static PyObject *plan(PyObject *module, PyObject *args)
 {
     unsigned long long keys, memory;
@@ -59,7 +59,7 @@ static PyObject *formats(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"_plan", plan, METH_VARARGS, NULL},
     {"formats", formats, METH_NOARGS,
-     "formats()\n--\n\nThe formats of other systems that open() reads, by name."},
+     "formats()\n--\n\nThe names of the other systems' formats that open() reads."},
     {NULL}};
 
 static struct PyModuleDef definition = {
@@ -83,7 +83,8 @@ static PyObject *add_type(PyObject *module, const char *name, PyType_Spec *spec)
 PyMODINIT_FUNC PyInit__seen(void); /* found by name */
 PyMODINIT_FUNC PyInit__seen(void)
 {
-    /* Types and errors are one set a process; a second interpreter would share them. */
+    /* There is one set of types and errors in a process; a second interpreter would
+     * share them. */
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError,
                         "seen works in the main interpreter only, not in subinterpreters");

@@ -1,8 +1,8 @@
 /* pyremote.c - seen.Remote: a filter in a Redis or Valkey server, shared by many
- * processes. Compiled where hiredis is there; without it the module has no such name.
+ * processes. Compiled only with hiredis; without it the module has no Remote.
  *
- * Every call is a conversation with the server, so all give the GIL away; one
- * conversation at a time. */
+ * Every call talks to the server, so all of them release the GIL; one call talks at a
+ * time. */
 #include "pyseen.h"
 #ifdef SEEN_REMOTE
 #include "remote.h"
@@ -59,7 +59,7 @@ static void remote_dealloc(remote *self)
     Py_DECREF(type);
 }
 
-/* The handle, once no other thread talks through it. NULL with an exception. */
+/* The handle, after waiting for other threads that use it. NULL with an exception. */
 static seen_remote *quiet(remote *self)
 {
     py_lock_wait(&self->lock, true);
@@ -68,7 +68,7 @@ static seen_remote *quiet(remote *self)
     return self->r;
 }
 
-/* One batch of questions or adds. Sets the exception itself: its words are not those of
+/* Asks or adds one batch. Sets the exception itself, because the message is not that of
  * seen_reason(). */
 static int talk(remote *self, const seen_key *keys, size_t n, bool *answers, bool adding)
 {
@@ -84,7 +84,7 @@ static int talk(remote *self, const seen_key *keys, size_t n, bool *answers, boo
         rc = adding ? seen_remote_add(self->r, keys + i, m, out)
                     : seen_remote_has(self->r, keys + i, m, out);
         for (size_t j = 0; adding && rc == 0 && j < m; j++)
-            out[j] = !out[j]; /* Python is told what is new */
+            out[j] = !out[j]; /* in Python, True means new */
     }
     Py_END_ALLOW_THREADS
     py_lock_leave(&self->lock);
@@ -180,7 +180,7 @@ static PyObject *remote_lost(remote *self, void *unused)
     py_lock_leave(&self->lock);
     if (rc < 0)
         return remote_fail(rc);
-    /* The error only grew on the way here, so this is an upper bound. */
+    /* The error only grew with the adds, so this is an upper bound. */
     return PyFloat_FromDouble(fill < 0 ? (double)s.added * s.error
                                        : (double)s.added * error);
 }
@@ -201,22 +201,22 @@ static PyMethodDef methods[] = {
     {"add_many", (PyCFunction)remote_add_many, METH_O,
      "add_many($self, keys, /)\n--\n\nAdd keys; for each, True if nobody had it before."},
     {"has_many", (PyCFunction)remote_has_many, METH_O,
-     "has_many($self, keys, /)\n--\n\nFor each key, whether it was added; False is "
+     "has_many($self, keys, /)\n--\n\nFor each key, True if it was added; False is "
      "certain."},
     {"close", (PyCFunction)remote_close, METH_NOARGS,
-     "close($self, /)\n--\n\nHang up. The filter stays in the server."},
+     "close($self, /)\n--\n\nDisconnect. The filter stays in the server."},
     {NULL}};
 
 static PyGetSetDef properties[] = {
     {"nbytes", (getter)remote_nbytes, NULL, "Bytes of the filter in the server.", NULL},
     {"expected_lost", (getter)remote_lost, NULL,
-     "At most so many new keys of this process were taken for old ones.", NULL},
+     "At most this many new keys of this process are expected to be lost.", NULL},
     {NULL}};
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Remote(url, *, keys=0, error=0.01, make=True, module=False)\n--\n\n"
                 "A filter in Redis or Valkey, shared by many processes and machines:\n"
-                "redis://[[user]:password@]host[:port]/name. It is made if it is missing.\n"
+                "redis://[[user]:password@]host[:port]/name. Created if missing.\n"
                 "len() counts the new keys of this process."},
     {Py_tp_new, new_remote},
     {Py_tp_dealloc, remote_dealloc},

@@ -1,4 +1,4 @@
-/* pyseen.h - what the C files of the Python module share.
+/* pyseen.h - declarations shared by the C files of the Python module.
  *
  * The module is compiled against the limited API of CPython 3.9, so one binary serves
  * that version and every later one. Two things it needs are exported by every 3.x
@@ -39,35 +39,35 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 
 /* ---- errors (pyerror.c) ---------------------------------------------------------- */
 
-/* Sets the exception for CODE with seen_reason()'s words; PATH (or NULL) becomes the
- * filename of an OSError. Returns NULL. */
+/* Sets the exception for CODE with the message of seen_reason(); PATH (or NULL) becomes
+ * the filename of an OSError. Returns NULL. */
 PyObject *py_fail(int code, const char *path);
 int py_add_errors(PyObject *module);
 
 /* ---- keys (pykey.c) --------------------------------------------------------------- */
 
-/* How integers become keys: eight little-endian bytes, or decimal digits for filters of
- * other systems whose type the library makes from text (int32, double, ...; these take
- * floats too). */
+/* How integers become keys: as eight little-endian bytes, or as decimal digits for
+ * other systems' filters whose type the library converts from text (int32, double, ...;
+ * these accept floats too). */
 typedef enum { PY_BINARY, PY_DIGITS } py_numbers;
 
-/* One key out of a Python object: str as its UTF-8, bytes as they are, int by NUMBERS,
- * other buffers as their bytes, a tuple as its members, each after its length. 0, or -1
- * with an exception. KEY points into O, into *NUMBER or into *TEMP, a new reference that
- * the caller drops after use (NULL if none was needed). */
+/* Converts a Python object to one key: str to its UTF-8, bytes unchanged, int by
+ * NUMBERS, other buffers to their bytes, a tuple to its members, each after its length.
+ * Returns 0, or -1 with an exception. KEY points into O, into *NUMBER or into *TEMP, a
+ * new reference that the caller drops after use (NULL if none was needed). */
 int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
            PyObject **temp);
 
 /* ---- batches of keys (pybatch.c) --------------------------------------------------- */
 
-/* What is done with each batch, called with the GIL, which it should give away: N keys,
- * ANSWERS for them (NULL if nobody wants them). A negative code ends the walk. */
+/* Processes one batch: N keys, and ANSWERS for them (NULL if not wanted). Called with
+ * the GIL, which it should release. A negative code ends the iteration. */
 typedef int (*py_batch_fn)(void *ctx, const seen_key *keys, size_t n, bool *answers);
 
-/* Feeds every key of SOURCE to FN: an iterable, an array of integers, or a pair of
+/* Passes every key of SOURCE to FN: an iterable, an array of integers, or a pair of
  * offsets and bytes (seen.Strings). With ANSWERS, *OUT becomes a bytearray of one byte
- * (0 or 1) a key. Signals are looked at between batches. 0, or -1 with an exception:
- * the keys of earlier batches have then been handed over. */
+ * (0 or 1) a key. Signals are handled between batches. Returns 0, or -1 with an
+ * exception; the keys of earlier batches have then been processed. */
 int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx,
                   bool answers, PyObject **out);
 
@@ -77,8 +77,8 @@ PyObject *py_answered(PyObject *source, py_numbers numbers, py_batch_fn fn, void
 
 /* ---- work without the GIL (pylock.c) ------------------------------------------------- */
 
-/* Who works on an object without the GIL: RUNNING many readers, or one writer (-1). It
- * changes only with both the GIL and the mutex, so either is enough to read it. */
+/* Who uses an object without the GIL: RUNNING readers, or one writer (-1). RUNNING
+ * changes only with both the GIL and the mutex held, so either is enough to read it. */
 typedef struct py_lock {
     int running;
     pthread_mutex_t mutex;
@@ -86,10 +86,10 @@ typedef struct py_lock {
 } py_lock;
 void py_lock_init(py_lock *l);
 void py_lock_destroy(py_lock *l);
-/* Waits, without the GIL, until nobody works on the object in a way that excludes us.
- * A caller that keeps the GIL while it works needs no more than this. */
+/* Waits, without the GIL, until no other thread's use of the object excludes ours. A
+ * caller that keeps the GIL while it works needs no more than this. */
 void py_lock_wait(py_lock *l, bool writing);
-/* The same, and marks the object until py_lock_leave: now the GIL may go. */
+/* The same, and marks the object until py_lock_leave: the GIL may then be released. */
 void py_lock_enter(py_lock *l, bool writing);
 void py_lock_leave(py_lock *l);
 
