@@ -87,7 +87,7 @@ for to in native guava dcso libbloom libbloom1 leveldb fnv-split crc32-shift mmh
     from=f.dcso
     [ "$to" = dcso ] && from=f.redisbloom
     rm -f rebuilt
-    fails "$from is no $to filter" 2 "cannot be a $to filter's.*seen new" \
+    fails "$from is no $to filter" 2 "cannot become a $to filter.*seen new" \
         "$seen" convert --to "$to" "$from" rebuilt
     sed 's/.*from the keys: //; s/^seen /"$seen" /; s/ seen / "$seen" /' err >rebuild
     export seen
