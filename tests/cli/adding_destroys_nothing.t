@@ -19,7 +19,7 @@ done
 ok "the arguments in their order work" sh -c 'seen add --format leveldb f.leveldb other &&
     seen has -q --word three --format leveldb f.leveldb'
 cp keys forced
-ok "--force is for those who know" seen add --force --format leveldb forced other
+ok "--force overrides the refusal" seen add --force --format leveldb forced other
 
 # --against: a damaged filter is not a list.
 printf 'one\nfour\n' >in
@@ -34,7 +34,7 @@ fails "--against a filter cut short" 2 'short.seen' seen uniq --against short.se
 perl -0777pe 'substr($_, 2, 1) = chr(77)' f.guava >damaged.guava
 fails "--against a damaged Guava filter" 2 'damaged.guava: neither a filter' seen uniq --against damaged.guava in
 printf 'a\0b\nfour\n' >nul
-same "a list with NUL bytes, for those who have one" one "$(seen uniq --against - in <nul)"
+same "a list with NUL bytes is accepted from standard input" one "$(seen uniq --against - in <nul)"
 printf 'four\0' >zero
 same "-z: a list that ends in NUL" "one" "$(printf 'one\0four\0' | seen uniq -z --against zero - | tr '\0' '\n')"
 

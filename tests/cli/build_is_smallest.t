@@ -52,7 +52,7 @@ fails "a filter that is there is not replaced unasked" 2 'exists already' seen b
 for place in nowhere/x tmp; do
     fails "$place cannot be written" 2 "$place: " \
         sh -c "printf 'left\n' | { seen build -f $place; s=\$?; cat; exit \$s; }"
-    same "which is told before a line is read" "left" "$(cat out)"
+    same "and this is reported before a line is read" "left" "$(cat out)"
 done
 rm -f out err
 fails "an input that is not there" 2 'nosuch' seen build -f a.seen nosuch

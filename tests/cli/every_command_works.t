@@ -8,7 +8,7 @@ for kind in classic blocked split set cuckoo; do
     seen new --kind $kind -n 1000 -e 0.001 $kind.seen
     seen add $kind.seen in
     same "$kind: all that was added is there" 1000 "$(seen has -c $kind.seen in)"
-    ok "$kind: hardly anything else" test "$(seen has -c $kind.seen out)" -le 15
+    ok "$kind: and few others" test "$(seen has -c $kind.seen out)" -le 15
     ok "$kind: verified" seen verify $kind.seen
     ok "$kind: info tells" sh -c "seen info $kind.seen | grep -q '^  kind *$kind'"
 done
@@ -96,7 +96,7 @@ same "sort: negative numbers in a range" "$(printf '%s\n' -5 0 7)" \
 same "sort: signs, blanks, zeros in front" "$(printf '3\n7')" "$(printf ' 7 \n007\n+3\r\n' | seen sort)"
 printf '1\nx\n5000000000\n\n2\n' >wild
 seen sort wild >got 2>err
-same "sort: what is no integer of the range is told with its line, status 2" \
+same "sort: a line that is not an integer in the range is reported with its number, status 2" \
     "2 1 2 wild:2 wild:3 wild:4" \
     "$? $(tr '\n' ' ' <got)$(sed 's/seen sort: \([^:]*:[0-9]*\):.*/\1/' err | tr '\n' ' ' | sed 's/ $//')"
 same "sort: integers of 64 bits, in a range far from zero" \
@@ -108,7 +108,7 @@ same "sort: and at the other end" "-9223372036854775808" \
 for x in 9223372036854775808 -9223372036854775809 99999999999999999999; do
     fails "sort: $x is an integer, but outside" 2 "$x is outside" sh -c "echo $x | seen sort"
 done
-fails "sort: bytes below '0' are no digits" 2 'not an integer' sh -c "printf '!!!!!!!!!!!!!!!!!!\n' | seen sort"
+fails "sort: bytes below '0' are not digits" 2 'not an integer' sh -c "printf '!!!!!!!!!!!!!!!!!!\n' | seen sort"
 same "sort: the largest range's ends" "$(printf '%s\n' 0 4294967295)" \
     "$(printf '4294967295\n0\n' | seen sort)"
 same "sort: nothing in, nothing out" "" "$(seen sort </dev/null)"

@@ -12,7 +12,7 @@ one=$(head -n 1 false)
 seen excuse -q f.seen "$one"
 ok "one excused is not found any more" sh -c "seen has -q --word $one f.seen; test \$? = 1"
 same "the others still are" "$(($(wc -l <false) - 1))" "$(seen has -c f.seen absent)"
-fails "how many is said" 0 '^seen excuse: [0-9]+ excused, 1 are not in the filter anyway' \
+fails "the number is printed" 0 '^seen excuse: [0-9]+ excused, 1 are not in the filter anyway' \
     seen excuse -i false f.seen
 same "a file of them: none is found" 0 "$(seen has -c f.seen absent)"
 same "every key that was added is" 1000 "$(seen has -c f.seen in)"

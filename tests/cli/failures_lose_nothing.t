@@ -66,7 +66,7 @@ printf 'precious\n' >precious
 fails "a failing run" 2 'gzip' seen uniq -o precious bad.gz
 same "leaves the output as it was" "precious" "$(cat precious)"
 fails "-o over a closed standard output" 2 'nowhere' sh -c 'seen uniq -o precious nowhere >&-'
-fails "a closed standard output is told" 2 'standard output' sh -c 'seen uniq in >&-'
+fails "a closed standard output is reported" 2 'standard output' sh -c 'seen uniq in >&-'
 seq 1 300000 >many
 ok "a closed pipe is quiet" sh -c 'seen uniq many 2>err | head -1 >/dev/null; test ! -s err'
 ok "a closed pipe is quiet with -x, -D and threads" \
@@ -95,11 +95,11 @@ fi
 
 # Numbers.
 for v in 0 1 1.5 -1 x "" 1e-400 0x1 nan; do
-    fails "-e '$v' is no probability" 2 "error: '$v' is not a probability" seen uniq -e "$v" in
+    fails "-e '$v' is not a probability" 2 "error: '$v' is not a probability" seen uniq -e "$v" in
 done
 for v in 0 -5 x "" 5x 1e40; do
-    fails "-n '$v' is no number" 2 "expect: '$v' is not" seen uniq -n "$v" in
-    fails "-m '$v' is no size" 2 "memory: '$v' is not" seen uniq -m "$v" in
+    fails "-n '$v' is not a number" 2 "expect: '$v' is not" seen uniq -n "$v" in
+    fails "-m '$v' is not a size" 2 "memory: '$v' is not" seen uniq -m "$v" in
 done
 fails "an absurd number of lines" 2 'expect|keys|memory|large' seen uniq -n 1e18 in
 fails "an absurd memory" 2 'too many|memory' seen new -n 1e14 -e 1e-5 absurd.seen
@@ -168,7 +168,7 @@ ok "and when fingerprints no longer fit" grep -q 'from here on a filter' err
 fails "--max-lost stops in time" 2 'more than 5 distinct' seen uniq -q -m 16K --max-lost 5 lines
 ok "and what was printed before is in order, with no more lost" \
     sh -c 'sort -n -u -c out && test $(($(tail -1 out) - $(wc -l <out))) -le 5'
-ok "--max-lost is no hindrance when nothing is lost" \
+ok "--max-lost does not stop a run that loses nothing" \
     sh -c 'seen uniq --max-lost 0 lines | cmp - lines'
 
 # tail -f: a line appears when it was written, not when a buffer is full.

@@ -28,8 +28,8 @@ seen merge -o - <(cat one.seen) two.seen >both.seen
 same "merge reads pipes and writes to one" "$(printf '1\n2')" "$(seq 1 9 | seen has both.seen)"
 fails "nothing can be added to a pipe" 2 'not a regular file' seen add fifo in
 fails "nor to standard input" 2 'must be a file' seen add - in
-fails "an empty pipe is no filter" 2 'standard input: ' seen info - </dev/null
-fails "a text in a pipe is no filter" 2 'standard input: ' seen has - in <asked
+fails "an empty pipe is not a filter" 2 'standard input: ' seen info - </dev/null
+fails "text from a pipe is not a filter" 2 'standard input: ' seen has - in <asked
 
 # A file without a byte.
 : >empty
@@ -75,7 +75,7 @@ seq 1 100000 >&3 2>/dev/null
 exec 3>&-
 wait $pid
 same "a truncated filter: status 2" 2 $?
-ok "its name is said, in one line" sh -c 'test $(wc -l <err) = 1 && grep -q "/big.seen: could not be read: it was truncated" err'
+ok "one line names the file" sh -c 'test $(wc -l <err) = 1 && grep -q "/big.seen: could not be read: it was truncated" err'
 perl -e 'srand 5; printf "%s %d\n", "x" x 60, rand 30000 for 1 .. 60000' >long
 cp long here
 seen uniq -x -o result here - <fifo 2>err &
@@ -86,6 +86,6 @@ seq 1 60000 >&3
 exec 3>&-
 wait $pid
 same "an input truncated under -x: status 2" 2 $?
-ok "its name is said" grep -q 'here: ' err
+ok "the error names the file" grep -q 'here: ' err
 ok "and nothing is left" sh -c 'test ! -e result && test -z "$(ls | grep "^result")"'
 finish

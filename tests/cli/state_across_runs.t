@@ -21,7 +21,7 @@ ok "every new state has a seed of its own" sh -c '! cmp -s s1 s2'
 SEEN_SEED=0x2a seen uniq -s s3 one >/dev/null
 SEEN_SEED=42 seen uniq -s s4 one >/dev/null
 ok "SEEN_SEED makes a run repeat bit for bit" cmp s3 s4
-fails "a SEEN_SEED that is no number is refused" 2 "SEEN_SEED: '-1' is not a number" \
+fails "a SEEN_SEED that is not a number is refused" 2 "SEEN_SEED: '-1' is not a number" \
     env SEEN_SEED=-1 seen uniq -s s5 one
 
 # A second writer.
@@ -65,7 +65,7 @@ fi
 
 # What was not written does not count as seen.
 rm -f st3
-fails "a full disk is told" 2 'No space left' sh -c 'seen uniq -s st3 one >/dev/full'
+fails "a full disk is reported" 2 'No space left' sh -c 'seen uniq -s st3 one >/dev/full'
 ok "and no state is left behind" test ! -e st3
 seen uniq -s st3 one >/dev/null
 before=$(cksum <st3)

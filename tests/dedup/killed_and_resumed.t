@@ -92,7 +92,7 @@ for what, options, words in [("another n", ["-N", "5"], "other rules"), ("anothe
     ok("a state is not used with %s" % what, status == 2 and words in err, err)
 put("t.seen", state)
 status, _, err = dedup("-q", "--state", "t.seen", "-o", "out", "more")
-ok("a filter without its list is no state", status == 2 and "t.seen.files" in err, err)
+ok("a filter without its list is not a state", status == 2 and "t.seen.files" in err, err)
 put("t.seen.files", log.replace(b"state ", b"state 0"))
 status, _, err = dedup("-q", "--state", "t.seen", "-o", "out", "more")
 ok("nor one that its list does not know", status == 2 and "does not know" in err, err)

@@ -107,7 +107,7 @@ ok("a folder has a file for each input, packed as its result", status == 0
 before = get("one.jsonl")
 for what, options, named in [
         ("--origins wants --removed", ["--origins", "-o", "out"], "--removed"),
-        ("--removed is no input", ["--removed", "one.jsonl", "-o", "out"], "is an input"),
+        ("--removed must not be an input", ["--removed", "one.jsonl", "-o", "out"], "is an input"),
         ("nor a result", ["--removed", "new/one.jsonl", "-o", "new"], "is the result"),
         ("nor are its files", ["--removed", "./", "-o", "out"], "one.jsonl"),
         ("nor those of a folder that is not there yet", ["--removed", "./new/", "-o", "new"], "new/one.jsonl"),

@@ -70,5 +70,5 @@ status, _, err = dedup("-q", "--shard", "1/4", "-o", "no", "in")
 ok("n-grams cannot be decided in parts", status == 2 and "n-grams" in err, err)
 for bad in ["0/4", "5/4", "1", "1/x", "-1/4", "1/4x"]:
     status, _, err = dedup("-q", "--by", "paragraph", "--shard", bad, "-o", "no", "in")
-    ok("--shard %s is no part" % bad, status == 2 and "1/4" in err, err)
+    ok("--shard %s is refused" % bad, status == 2 and "1/4" in err, err)
 finish()

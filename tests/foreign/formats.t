@@ -54,7 +54,7 @@ fails "others cannot remove" 2 'guava filters cannot remove' "$seen" rm --word 7
 ok "integers are added as integers" "$seen" add --format guava:type=int32 ints keys
 same "and asked as integers" 500 "$("$seen" has -c --format guava:type=int32 ints keys)"
 same "not as text" 0 "$("$seen" has -c --format guava ints keys)"
-fails "what is no integer cannot be added" 2 'key "1x" is not an int32' \
+fails "a key that is not an integer cannot be added" 2 'key "1x" is not an int32' \
     "$seen" add --format guava:type=int32 --word 1x ints
 fails "types a format has not are refused" 2 'has no keys of type' \
     "$seen" has --format dcso:type=int32 f.dcso keys
@@ -108,11 +108,11 @@ ok "two filters of one size are merged" "$seen" merge -o u3 u1 u2
 same "and hold the keys of both" 1000 "$("$seen" has -c u3 keys others)"
 fails "others are not" 2 'one is dcso with m=' "$seen" merge -o u4 u1 f.dcso
 
-# What is wrong is said.
+# Errors say what is wrong.
 fails "a file of no known format" 2 'not a recognised format' "$seen" info keys
 fails "and where the names are" 2 "must be named, see 'seen formats'" "$seen" has keys keys
-fails "a format that is none" 2 "no format 'no'" "$seen" info --format no keys
-fails "a parameter that is none" 2 "parameter 'q=1'" "$seen" info --format guava:q=1 keys
+fails "an unknown format" 2 "no format 'no'" "$seen" info --format no keys
+fails "an unknown parameter" 2 "parameter 'q=1'" "$seen" info --format guava:q=1 keys
 fails "a missing parameter" 2 'fnv-split needs m and k' "$seen" info --format fnv-split keys
 fails "a wrong size" 2 'm = 999 bits are 125 bytes, the file has' \
     "$seen" info --format fnv-split:m=999,k=1 keys

@@ -245,7 +245,7 @@ static void shared_backend(void)
         on_script = wrong[i];
         shared_calls(&bad, complete(wrong[i]));
     }
-    ok(bad == 0, "and so with one that lies about who it is");
+    ok(bad == 0, "a server that lies about its identity is harmless, too");
 }
 
 int main(void)

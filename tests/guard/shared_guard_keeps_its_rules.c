@@ -415,7 +415,7 @@ static void another_secret(void)
     }
     b = made_anew("anew");
     ok(seen_guard_build(b) == 1 && lost(a) == 0 && lost(b) == 0,
-       "made anew while a builder waits: it hashes with the secret of now");
+       "recreated while a builder waits: it hashes with the current secret");
     wait(NULL);
     seen_guard_close(a);
     seen_guard_close(b);

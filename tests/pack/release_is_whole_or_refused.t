@@ -77,7 +77,7 @@ echo build >.gitignore
 git add -A && git commit -qm stand-ins || exit 1
 release() { rm -f ../ran && pack/release "$version"; }
 touch ../bareless
-ok "where no bare system can be made, that is said before the tests" eval "! release && ! test -e ../ran"
+ok "if no bare system can be made, it says so before the tests" eval "! release && ! test -e ../ran"
 rm ../bareless && touch ../broken
 ok "tests that fail end it" eval "! release && test \"\$(cat ../ran)\" = test && ! test -e build/release/$version"
 rm ../broken

@@ -12,12 +12,12 @@ f = seen.Filter(1000, 0.01)
 
 # Keys that are none.
 for bad in (None, 1.5, [1], {1: 2}, {1}, object(), ("a", ("b",)), ("a", None), 2**64, -2**63 - 1, "\ud800"):
-    why = raises((TypeError, OverflowError, UnicodeEncodeError), "%.40r is no key" % (bad,), f.add, bad)
+    why = raises((TypeError, OverflowError, UnicodeEncodeError), "%.40r is not a key" % (bad,), f.add, bad)
 ok("str" in str(raises(TypeError, "and the error", f.add, 1.5)), "says what to pass")
 raises(TypeError, "nor can it be asked", lambda: 1.5 in f)
 raises(TypeError, "a str is one key, not many", f.update, "abc")
 raises(TypeError, "so are bytes", f.has_many, b"abc")
-raises(TypeError, "what is no iterable is no batch", f.update, 5)
+raises(TypeError, "a batch must be iterable", f.update, 5)
 raises(TypeError, "a bad key in a batch", f.update, ["good", None])
 ok("good" in f, "and the keys before it are in, as with a set")
 

@@ -93,7 +93,7 @@ else:
     for kind in ("<i8", ">i8", "<i4", ">u2", "i2"):
         ok(f.has_many(numpy.arange(300).astype(kind)).all(), "the same keys from " + kind)
     ok(f.has_many(x[::-2]).all() and numpy.int32(5) in f, "reversed, and as a scalar")
-    raises(TypeError, "floats are no keys", f.add_many, numpy.ones(3))
+    raises(TypeError, "floats are not keys", f.add_many, numpy.ones(3))
     raises(TypeError, "nor is a float scalar", f.add, numpy.float32(1))
     raises(TypeError, "one dimension", f.add_many, numpy.ones((3, 3), dtype=int))
     f.update(numpy.array(["a", "bc"]))

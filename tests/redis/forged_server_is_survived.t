@@ -151,7 +151,7 @@ print("# for ever")
 to = lambda how: lambda w, f: b"-%s 1 127.0.0.1:%d\r\n" % (how, f.port)
 all_of([(how, lambda how=how, c=c: play("has", cluster=c, forged={"BITFIELD_RO": to(how)}))
         for how in (b"MOVED", b"ASK") for c in (False, True)], (2,),
-       "who is sent in a circle gives up")
+       "a client that is redirected in a circle gives up")
 with Forger(cluster=True) as a, Forger(cluster=True) as b:
     for x, y in ((a, b), (b, a)):
         x.forged["BITFIELD_RO"] = b"-MOVED 1 127.0.0.1:%d\r\n" % y.port

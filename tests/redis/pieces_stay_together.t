@@ -9,7 +9,7 @@ r = Server("--replicaof", "127.0.0.1 %d" % s.port, "--bf.bf-initial-size", "7")
 c, d = s.client(), r.client()
 until(lambda: d.info("master_link_status") == "up")
 same(c("BF.RESERVE", "p", "0.01", 10000, "PIECES", 1),
-     Err("ERR pieces must be in the range [2, 1024]"), "one piece is none")
+     Err("ERR pieces must be in the range [2, 1024]"), "a single piece is refused")
 same(c("BF.RESERVE", "p", "0.01", 10000, "PIECES", 4, "LAYOUT", "compat"),
      Err("ERR pieces need the fast layout and no window"), "not in RedisBloom's layout")
 ok(c("BF.RESERVE", "a}b", "0.01", 10000, "PIECES", 4).startswith("ERR this name"),
@@ -59,7 +59,7 @@ same(c("BF.DROP", "renamed"), 1, "BF.DROP")
 same(c("KEYS", "{p}*"), [], "takes the pieces along")
 same(c("BF.DROP", "renamed"), 0, "once")
 
-print("# pieces belong to one filter, and to nobody who may not touch them")
+print("# pieces belong to one filter, and only to users who may access them")
 c("BF.RESERVE", "p", "0.01", 1000, "PIECES", 3)
 c("BF.MADD", "p", *range(500))
 c("RENAME", "p", "q")
@@ -75,7 +75,7 @@ same((c("GET", "{r}/1"), c("EXISTS", "{r}/0")), (b"mine", 0), "nor any piece mad
 c("RENAME", "{p}/0", "kept")
 c("BF.RESERVE", "{p}/0", "0.01", 1000)
 ok(str(c("BF.MADD", "q", *range(500))).startswith("ERR a piece of this filter is missing"),
-   "another filter under the name of a piece is no piece")
+   "another filter under the name of a piece is not a piece")
 same(c("BF.CARD", "{p}/0"), 0, "and gets no items")
 c("RENAME", "kept", "{p}/0")
 c("ACL", "SETUSER", "limited", "on", "nopass", "~q", "~new", "+@all")
@@ -86,7 +86,7 @@ for line in ("BF.ADD q x", "BF.MEXISTS q 1 2 3", "BF.CARD q", "BF.INFO q", "BF.D
              "BF.RESERVE new 0.01 1000 PIECES 3", "BF.INSERT new PIECES 3 ITEMS a"):
     ok(str(u.line(line)).startswith("NOPERM"), "a user of ~q alone: " + line)
 u("AUTH", "reader", "any")
-same(u("BF.EXISTS", "q", 1), 1, "who may read the pieces may ask")
+same(u("BF.EXISTS", "q", 1), 1, "a user who may read the pieces may ask")
 ok(str(u("BF.ADD", "q", "x")).startswith("NOPERM"), "but not add")
 same(c("BF.EXISTS", "q", "x"), 0, "nothing was added")
 same((c("BF.DROP", "q"), c("KEYS", "{p}*")), (1, []), "BF.DROP finds all pieces")

@@ -65,12 +65,12 @@ feed(N * 3 // 4, N)
 run.stdin.close()
 reader.join()
 err = run.stderr.read().decode()
-same(run.wait(), 0, "the run ends well, whoever was killed" if not err else "the run ends well: " + err)
+same(run.wait(), 0, "the run succeeds although nodes were killed" if not err else "the run ends well: " + err)
 ok(not victim.alive() and until(lambda: k.owner(lost) is not victim),
    "an owner was killed and replaced")
 same(set(range(N)) - set(out), set(), "no line was lost, but one in 1e5")
 # What the dead master had confirmed and not passed on may come again.
-ok(len(out) - N < 2000, "hardly a line came twice: %d of %d" % (len(out) - N, N))
+ok(len(out) - N < 2000, "few lines came twice: %d of %d" % (len(out) - N, N))
 p = subprocess.run([SEEN, "has", "-c", "--redis", "redis://127.0.0.1:%d/visited" %
                     next(n.port for n in k.nodes if n.alive())],
                    input=b"".join(b"%d\n" % i for i in range(N)), capture_output=True)

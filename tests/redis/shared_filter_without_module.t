@@ -31,7 +31,7 @@ same(len(seen("uniq", "--redis", url, lines=range(1000, 3000))), 1000,
      "the next run knows the lines")
 same(len(seen("has", "--redis", url, lines=range(3000))), 3000, "has: all of them")
 wrong = len(seen("has", url, lines=range(10**6, 10**6 + 20000)))
-ok(wrong < 20, "and hardly another one: %d of 20000" % wrong)
+ok(wrong < 20, "and few others: %d of 20000" % wrong)
 same(seen("add", url, lines=range(50000), status=True)[0], 0, "a URL is a FILTER as well")
 wrong = len(seen("has", url, lines=range(10**6, 10**6 + 100000)))
 # 0.001 of 100000 is 100; six sigma is 60.
@@ -57,7 +57,7 @@ c("HSET", "old", "seen", 1, "scheme", "seen", "pieces", 1, "bits", 192, "probes"
   "mark", 2614695544, "keys", 20, "error", "0.01", "ready", 1)
 c("SET", "old:0", bytes.fromhex("9bd9167800000000c24dd753dab2d644a76f2f275798bda5015bd9a3694ba0dc"))
 old = "redis://127.0.0.1:%d/old" % s.port
-same(len(seen("has", old, lines=range(20))), 20, "an older filter is asked as ever")
+same(len(seen("has", old, lines=range(20))), 20, "an older filter still answers")
 seen("add", old, lines=range(20))
 same(c("GET", "old:0").hex(), "9bd9167800000000c24dd753dab2d644a76f2f275798bda5015bd9a3694ba0dc",
      "its keys have the same bits")
@@ -154,7 +154,7 @@ for what in ("add", "has", "uniq", "info"):
 rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)
 ok(rc == 2 and "is gone" in said, "and stays one")
 same(seen("new", "-f", "-n", "1000", "--redis", url, status=True)[0], 0,
-     "until the filter is made anew")
+     "until the filter is created again")
 same(len(seen("uniq", "--redis", url, lines=[1, 2])), 2, "then all is new")
 c("FLUSHALL")
 rc, said = seen("add", "--redis", url, lines=[1, 2], status=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A replica's sketches are its master's, whatever is drawn at random, whoever is asked."""
+"""A replica's sketches equal its master's, whatever the random draws, and whichever answers."""
 from redis_servers import *
 from sketch_keys import answers, fill
 
@@ -31,7 +31,7 @@ ok(isinstance(c("TOPK.INCRBY", "topk:usual", "a", 5, "b", -1, "c", 5)[1], Err),
    "a command that fails half-way")
 equal("what was done of it")
 got = c("TOPK.INCRBY", "topk:usual", "b", "many")
-ok(isinstance(got[0], Err) and len(got) == 1, "and an increment that is no number", got)
+ok(isinstance(got[0], Err) and len(got) == 1, "and an increment that is not a number", got)
 same(c("TOPK.INCRBY", "topk:usual", "a", 1, "b", 100001, "c", 1)[2], None,
      "whose rest is answered with null, so that no client waits")
 before = int(c.info("master_repl_offset"))

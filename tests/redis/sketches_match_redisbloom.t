@@ -86,7 +86,7 @@ class Payload:
 
 
 def clean(fields, kind):
-    """Without what is no part of the value: stray pointers and padding of TopK's heap,
+    """Without bytes that are not part of the value: stray pointers and padding of TopK's heap,
     and what follows a zero byte inside an item, which RedisBloom cuts off."""
     out = []
     for i, (k, v) in enumerate(fields):

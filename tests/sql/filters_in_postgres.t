@@ -71,7 +71,7 @@ same(pg.sql("SELECT seen_file('%s/names.seen') @> 'user6'" % pg.socket), "t", "a
 pg.sql("CREATE ROLE stranger LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO stranger")
 why = pg.sql("SELECT seen_file_has('%s/names.seen', 'user5')" % pg.socket, user="stranger")
 ok("pg_read_server_files" in why, "but only for members of pg_read_server_files", why)
-same(pg.sql("SELECT filter @> 5 FROM f WHERE name = 'ids'", user="stranger"), "t", "values are for everybody who may read them")
+same(pg.sql("SELECT filter @> 5 FROM f WHERE name = 'ids'", user="stranger"), "t", "anyone who may read the value may ask it")
 
 # Text and binary in and out.
 same(pg.sql("CREATE TABLE g AS SELECT name, filter::text::seen AS filter FROM (SELECT name, filter::bytea::text AS filter FROM f) x; "
@@ -98,7 +98,7 @@ answers = pg.sql("".join("SELECT trial('\\x%s');\n" % h for h in batch)).split()
 ok(len(answers) == 400 and answers.count("error") > 300 and pg.alive(), "400 mutated filters: errors, never a crash",
    (len(answers), answers.count("error")))
 for bad in ("''", "'\\\\x00'", "'hello'"):
-    ok("ERROR" in pg.sql("SELECT %s::seen" % bad), "%s is no filter" % bad)
+    ok("ERROR" in pg.sql("SELECT %s::seen" % bad), "%s is not a filter" % bad)
 ok("ERROR" in pg.sql("SET statement_timeout = 50; SELECT seen_build(i) FROM generate_series(1, 100000000) i"),
    "a build can be interrupted")
 ok(pg.alive(), "the server is alive")

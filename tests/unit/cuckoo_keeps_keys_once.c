@@ -88,7 +88,7 @@ static void choice(void)
            seen_kind_name(s.kind));
     }
     seen_filter *f = made(cases[3].spec);
-    ok(!once(f), "who removes keys gets copies");
+    ok(!once(f), "a filter that removes keeps copies");
     seen_free(f);
     ok(seen_new(&(seen_spec){.keys = 9, .flags = SEEN_ONCE | SEEN_REMOVES}, &f) ==
            SEEN_EINVAL,

@@ -337,7 +337,7 @@ static void extremes(void)
     ok(took && l.added == 8, "of a hundred copies of one key eight are kept");
     for (int i = 0; i < 100; i++)
         took &= sn_cuckoo.remove(&l, hot) == 1;
-    ok(took && has(&l, hot), "and the key then stays for good: no false no");
+    ok(took && has(&l, hot), "and the key then stays permanently: no false no");
     drop(&l);
 
     l = make(16, 1000, 0.01);

@@ -188,7 +188,7 @@ static void damage(void)
     ok(seen_open(path, SEEN_LOAD, &g) == SEEN_EDAMAGED && g == NULL,
        "load refuses it: %s", seen_reason());
     ok(seen_open(path, SEEN_WRITE, &g) == SEEN_EDAMAGED && g == NULL,
-       "and who would write to it may not vouch for it");
+       "and it cannot be opened for writing");
     sn_put32(bad + SN_AT_VERSION, SN_FILE_VERSION + 1);
     ok(seen_open_bytes(bad, len, 0, NULL, &g) == SEEN_EVERSION, "a newer version: %s",
        seen_reason());

@@ -45,7 +45,7 @@ static void in_place(void)
     seen_get_stats(f, &st);
     ok(st.mapped && !st.writable && st.kind == SEEN_FOREIGN && st.added == 1 &&
            st.capacity == 100,
-       "its header is told: 1 of 100 keys");
+       "its header is read: 1 of 100 keys");
     seen_free(f);
     ok(seen_open_foreign(path, "dcso", NULL, SEEN_WRITE, &f) == 0 &&
            seen_add_str(f, "two") == SEEN_NEW && seen_add_str(f, "two") == SEEN_DUP,
@@ -157,7 +157,7 @@ static void parquet_groups(void)
     }
     /* 1.7% of 1000 expected; 6 sigma above is 4.2% */
     ok(lost == 0 && wrong < 42, "its integers are asked as text, in both row groups");
-    ok(!seen_has_str(f, "no number"), "what is no integer is not there");
+    ok(!seen_has_str(f, "no number"), "text that is not an integer is absent");
     ok(seen_convert(f, "parquet", &g) == SEEN_EKIND, "two filters are not one");
     seen_free(f);
     p.row_group = 2;
@@ -372,7 +372,7 @@ static void types(void)
     unsigned taken = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         taken += sn_keytype_convert(SN_KEY_INT32, bad[i], strlen(bad[i]), out, &n) == 0;
-    ok(taken == 0, "what is no int32 is refused");
+    ok(taken == 0, "a key that is not an int32 is refused");
     ok(turns(SN_KEY_UTF16, "a\xc3\xa4\xf0\x9f\x94\x91", 7, "a\0\xe4\0\x3d\xd8\x11\xdd",
              8),
        "UTF-16 with a surrogate pair");
@@ -382,7 +382,7 @@ static void types(void)
     ok(turns(SN_KEY_UTF16, "\xff", 1, "\xfd\xff", 2) &&
            turns(SN_KEY_UTF16, "\xc3", 1, "\xfd\xff", 2) &&
            turns(SN_KEY_UTF16, "\xc0\x80", 2, "\xfd\xff\xfd\xff", 4),
-       "what is no UTF-8 is U+FFFD");
+       "invalid UTF-8 becomes U+FFFD");
     char *big = malloc(300000);
     memset(big, 'k', 300000);
     seen_filter *f = make("guava", (seen_params){.keys = 10, .type = "utf16"});
@@ -543,7 +543,7 @@ static void arguments(void)
            strstr(seen_reason(), "k is"),
        "k of 100000: %s", seen_reason());
     p = (seen_params){.keys = 1000, .error = NAN};
-    ok(seen_new_foreign("dcso", &p, &f) == SEEN_EINVAL, "an error that is no number");
+    ok(seen_new_foreign("dcso", &p, &f) == SEEN_EINVAL, "an error that is NaN");
     p = (seen_params){.keys = UINT64_MAX, .error = 1e-9};
     ok(seen_new_foreign("bits-and-blooms", &p, &f) == SEEN_ETOOBIG, "2^64 keys: %s",
        seen_reason());

@@ -297,7 +297,7 @@ static void own_memory(void)
     uint64_t i = 60000;
     for (; i < 200000 && rc >= 0; i++)
         rc = seen_add_u64(f, i);
-    ok(rc == SEEN_ENOMEM, "a layer that cannot be had is out of memory: %s",
+    ok(rc == SEEN_ENOMEM, "a layer that cannot be allocated is out of memory: %s",
        seen_reason());
     ok(!seen_has_u64(f, i - 1) && seen_has_u64(f, 59999), "and nothing has changed");
     refuse = 0;

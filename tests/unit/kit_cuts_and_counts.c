@@ -66,7 +66,7 @@ int main(void)
        "CSV: a newline in quotes");
     ok(!strcmp(csv("\"a\"\"\nb\"\nc\n", &n), "\"a\"\"\nb\"|c|"), "CSV: doubled quotes");
     ok(!strcmp(csv("a\"b\nc\"\n", &n), "a\"b|c\"|"),
-       "CSV: a quote inside a value is none");
+       "CSV: a quote inside a value does not quote");
     ok(!strcmp(csv("\"open\nrest", &n), "\"open\nrest|") && n == 1,
        "CSV: a quote that is never closed takes the rest");
 
@@ -94,7 +94,7 @@ int main(void)
     wrong = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         wrong += kit_parse_bytes(bad[i], &x) + kit_parse_count(bad[i], &x);
-    ok(wrong == 0, "sizes: what is none is refused");
+    ok(wrong == 0, "sizes: other text is refused");
     double e;
     ok(kit_parse_error("0.1%", &e) && fabs(e - 0.001) < 1e-12 &&
            kit_parse_error("1/1000", &e) && fabs(e - 0.001) < 1e-12 &&
@@ -130,7 +130,7 @@ int main(void)
            out,
            "{\n  \"a\\\"b\": \"x\\\\\\n\\u0001\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\",\n"
            "  \"list\": [\n    18446744073709551615,\n    null\n  ]\n}\n"),
-       "JSON: escapes, bytes that are no UTF-8, no NaN");
+       "JSON: escapes, invalid UTF-8, no NaN");
     free(out);
     return done();
 }

@@ -104,6 +104,6 @@ int main(void)
     ok(seen_solve(&tiny) == 0 && tiny.keys <= 12,
        "a single line holds %llu keys at 1e-9", (unsigned long long)tiny.keys);
     seen_size none = {.kind = SEEN_BLOCKED, .error = 0.01, .bytes = 10};
-    ok(seen_solve(&none) == SEEN_EINVAL, "ten bytes are no line: %s", seen_reason());
+    ok(seen_solve(&none) == SEEN_EINVAL, "ten bytes are too few: %s", seen_reason());
     return done();
 }
