@@ -329,8 +329,8 @@ sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
 
 /* ---- quotient_line.c ------------------------------------------------------------ */
 
-/* sn_quotient_put where lines are full or have guests. */
-bool sn_quotient_put_slow(const sn_quotient *q, uint64_t home, uint64_t bits);
+/* sn_quotient_put where the line is full. */
+bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits);
 
 /* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then nothing
  * changed. No branch depends on the side. */
@@ -339,11 +339,14 @@ sn_quotient_put(sn_quotient q, uint64_t home, uint64_t bits)
 {
     uint8_t *line = q.body + 64 * home;
     unsigned head = sn_quotient_head(&q, line), f = q.field, ones = (1u << f) - 1;
-    unsigned left = head & ones, right = head >> f & ones, side = bits >> q.width & 1;
-    if (head >> 2 * f || left + right >= q.slots) {
+    unsigned left = head & ones, right = head >> f & ones, guests = head >> 2 * f & ones;
+    unsigned side = bits >> q.width & 1;
+    if (left + right + guests >= q.slots) {
         const sn_quotient copy = q; /* Q stays in registers */
-        return sn_quotient_put_slow(&copy, home, bits);
+        return sn_quotient_overflow(&copy, home, bits);
     }
+    if (guests) /* the first gives way to the left, or has a copy in a free slot */
+        sn_quotient_put_slot(&q, line, left + guests, sn_quotient_slot(&q, line, left));
     unsigned from_right = q.slots - 1 - right, i = left ^ ((left ^ from_right) & -side);
     sn_quotient_put_slot(&q, line, i, bits & sn_quotient_ones(q.width));
     sn_quotient_put_head(&q, line, head + (1u << side * f));
@@ -412,6 +415,15 @@ double sn_quotient_error_at(const sn_shape *s, double n);
 void sn_quotient_history_now(const sn_shape *s, double added, double *keys, double *lost);
 /* Keeps them in S, which has ERROR now. */
 void sn_quotient_set_history(sn_shape *s, double keys, double lost, double error);
+
+/* ---- quotient_cut.c ---------------------------------------------------------------- */
+
+/* Copies the keys that are at home in LINE, the first of their cells being FIRST, to up to
+ * three lines of T from HOME on, which has the same cells and slots of 16 bits or more;
+ * LINE is not in T. BEFORE[k] is how many of the cells are before those of line k, BEFORE[3]
+ * how many there are. False: it cannot be done like this, and nothing changed. */
+bool sn_quotient_cut(const sn_quotient *t, const uint8_t *line, uint64_t first,
+                     uint64_t home, const unsigned before[4]);
 
 /* ---- quotient_resize.c ------------------------------------------------------------ */
 

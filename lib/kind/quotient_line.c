@@ -23,21 +23,6 @@ static void move(const sn_quotient *q, uint8_t *line, unsigned to, unsigned from
         sn_quotient_put_slot(q, line, to, sn_quotient_slot(q, line, from));
 }
 
-/* A slot of W + 1 BITS into a line that has room, and where it is at home. */
-static void put_own(const sn_quotient *q, uint8_t *line, sn_quotient_counts n,
-                    uint64_t bits)
-{
-    if (bits >> q->width) {
-        sn_quotient_put_slot(q, line, q->slots - 1 - n.side[1], bits & sn_quotient_ones(q->width));
-        n.side[1]++;
-    } else {
-        move(q, line, n.side[0] + n.guests, n.side[0]);
-        sn_quotient_put_slot(q, line, n.side[0], bits);
-        n.side[0]++;
-    }
-    put_counts(q, line, &n);
-}
-
 static void put_guest(const sn_quotient *q, uint8_t *line, uint64_t v)
 {
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
@@ -124,15 +109,11 @@ static bool make_room(const sn_quotient *q, uint64_t i)
     return true;
 }
 
-bool sn_quotient_put_slow(const sn_quotient *q, uint64_t home, uint64_t bits)
+bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
 {
     uint8_t *line = q->body + 64 * home;
     sn_quotient_counts n = sn_quotient_counts_of(q, line),
                        next = sn_quotient_counts_of(q, line + 64);
-    if (sn_quotient_total(&n) < q->slots) {
-        put_own(q, line, n, bits);
-        return true;
-    }
     if (sn_quotient_gave_up(q, &n))
         return true;
     if (sn_quotient_gave_up(q, &next)) { /* it stands for all guests */

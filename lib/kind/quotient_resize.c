@@ -272,43 +272,56 @@ put_slots(target *to, const sn_quotient t, const homes *w, const sn_quotient q,
     to->sum += sum;
 }
 
+/* Copies the own slots of LINE, which is home W, where that is enough. LINES is the home
+ * of TO that has the first cell, and AFTER the first cells of the two lines after that. */
+static bool cut(target *to, const homes *w, const homes *lines, const uint64_t after[2],
+                const uint8_t *line)
+{
+    unsigned before[4] = {0};
+    for (int k = 0; k < 3; k++) {
+        uint64_t cells = k < 2 && after[k] - w->first < w->cells ? after[k] - w->first
+                                                                 : w->cells;
+        before[k + 1] = (unsigned)cells;
+    }
+    return sn_quotient_cut(&to->q, line, w->first, lines->i, before);
+}
+
 /* Moves all keys of a table to TO, in the same body. */
-static inline __attribute__((always_inline)) void
-move(const sn_quotient q, const sn_quotient t, target *to, homes *w)
+static void move(const sn_quotient *q, target *to)
 {
     slots_of_home x, guests[2];
     int now = 0;
-    read_guests(q, q.body + 64 * q.lines, guests);
-    memset(q.body + 64 * q.lines, 0, 64);
-    for (; next_home(w); now = !now) {
-        uint8_t *line = q.body + 64 * w->i;
+    homes w = all_homes(q), lines = all_homes(&to->q);
+    uint64_t after[2] = {lines.first, lines.first};
+    const bool same = q->c == to->q.c && q->width == to->q.width && q->width >= 16;
+    read_guests(*q, q->body + 64 * q->lines, guests);
+    memset(q->body + 64 * q->lines, 0, 64);
+    for (; next_home(&w); now = !now) {
+        uint8_t *line = q->body + 64 * w.i, copy[64];
         pieces covers;
         covers.n = 0;
-        bool overflowed = read_own(q, line, &x);
-        read_guests(q, line, guests + !now);
+        memcpy(copy, line, 64);
         memset(line, 0, 64);
-        if (x.gave_up || (overflowed && guests[now].gave_up))
-            give_up_home(to, w);
-        put_slots(to, t, w, q, &x, &covers);
-        put_slots(to, t, w, q, guests + now, &covers);
+        while (same && lines.first > w.first) {
+            after[1] = after[0];
+            after[0] = lines.first;
+            next_home(&lines);
+        }
+        sn_quotient_counts n = sn_quotient_counts_of(q, copy);
+        read_guests(*q, copy, guests + !now);
+        if (sn_quotient_gave_up(q, &n) || (n.overflowed && guests[now].gave_up)) {
+            give_up_home(to, &w);
+        } else if (same && cut(to, &w, &lines, after, copy)) {
+            to->slots += n.side[0] + n.side[1];
+        } else {
+            read_own(*q, copy, &x);
+            put_slots(to, to->q, &w, *q, &x, &covers);
+        }
+        put_slots(to, to->q, &w, *q, guests + now, &covers);
         if (covers.n || to->to)
-            put_pieces(to, w, &covers);
+            put_pieces(to, &w, &covers);
     }
-    cover_waiting(to, w);
-}
-
-/* The same for slots of 16 bits, which most have, in half of the time. */
-static __attribute__((noinline)) void move16(const sn_quotient *from, target *to)
-{
-    homes w = all_homes(from);
-    move(sn_quotient_lines(from->body, from->lines, 16),
-         sn_quotient_lines(from->body, to->q.lines, 16), to, &w);
-}
-
-static __attribute__((noinline)) void move_any(const sn_quotient *from, target *to)
-{
-    homes w = all_homes(from);
-    move(*from, to->q, to, &w);
+    cover_waiting(to, &w);
 }
 
 static double error_in(const target *to)
@@ -333,16 +346,18 @@ static int resize(sn_layer *l, double lines, unsigned width, const seen_allocato
     if (!body)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
                        (unsigned long long)len);
-    double keys, lost_keys;
+    double keys, lost_keys, error = sn_quotient_error_at(&l->shape, (double)l->added);
     sn_quotient_history_now(&l->shape, (double)l->added, &keys, &lost_keys);
     l->body = body;
     sn_quotient from = sn_quotient_of(l);
     target to = {.q = sn_quotient_lines(body, units, width)};
-    (width == 16 && from.width == 16 ? move16 : move_any)(&from, &to);
+    move(&from, &to);
     l->len = len;
     l->shape.units = units;
     l->shape.k = width;
-    sn_quotient_set_history(&l->shape, keys, lost_keys, error_in(&to));
+    if (from.c != to.q.c || from.width != width)
+        error = error_in(&to); /* all were looked at */
+    sn_quotient_set_history(&l->shape, keys, lost_keys, error);
     double holds =
         sn_quotient_holds(width, lines) - fmax((double)to.slots - (double)l->added, 0);
     l->shape.capacity = holds > 1 ? (uint64_t)holds : 1;
@@ -352,9 +367,13 @@ static int resize(sn_layer *l, double lines, unsigned width, const seen_allocato
 /* The slots in use. */
 static uint64_t count(const sn_layer *l)
 {
-    sn_measure m;
-    l->kind->measure(l, &m);
-    return (uint64_t)m.keys;
+    const sn_quotient q = sn_quotient_of(l);
+    uint64_t slots = 0;
+    for (uint64_t i = 0; i <= q.lines; i++) {
+        sn_quotient_counts n = sn_quotient_counts_of(&q, q.body + 64 * i);
+        slots += sn_quotient_gave_up(&q, &n) ? q.slots : sn_quotient_total(&n);
+    }
+    return slots;
 }
 
 int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
@@ -373,7 +392,7 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
             l->shape.capacity = (uint64_t)sn_quotient_holds(s->k, (double)s->units);
             return 0;
         }
-    } else {
+    } else if (n < EARLY_LOAD * slots * (double)s->units) {
         double load = (double)count(l) / (slots * (double)s->units);
         if (load < LEAST_LOAD)
             return sn_fail(SEEN_ETOOBIG, "too many keys begin alike: the filter cannot "
