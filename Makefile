@@ -90,6 +90,7 @@ LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 LIBSEEN = $(BUILD)/libseen.a
 LIBSEEN_SO = $(BUILD)/libseen.so.$(SOVERSION)
 LIB_LIBS = -lm -lpthread
+AMALGAMATION = $(BUILD)/amalgamation
 ALL = $(LIBSEEN) $(LIBSEEN_SO) $(BUILD)/libseen.so $(BUILD)/seen.pc
 # A pkg-config file for each library; PC_LIBS_name, PC_REQUIRES_name: what else to link.
 INSTALL_PC = $(BUILD)/seen.pc

@@ -20,16 +20,19 @@ install-cmake: $(CMAKE_FILES)
 	install -m 644 $(CMAKE_FILES) $(DESTDIR)$(LIBDIR)/cmake/seen
 
 # ---- two files ------------------------------------------------------------------
-# In the order of the layers, so that the file reads upward as the tree does.
+# In the order of the layers, so that the file reads upward as the tree does. (Where they
+# are made is set in the Makefile, for bindings/wasm to name it.)
 DIST ?= dist
 LIB_LAYERS = base hash sketch kind foreign filter
 .PHONY: amalgamation
-amalgamation: $(DIST)/seen.c $(DIST)/seen.h
-	@echo $^
-$(DIST)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h lib/*/*/*.h) include/seen.h
+amalgamation: $(AMALGAMATION)/seen.c $(AMALGAMATION)/seen.h
+	@mkdir -p $(DIST)
+	@cp $^ $(DIST)
+	@echo $(DIST)/seen.c $(DIST)/seen.h
+$(AMALGAMATION)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h lib/*/*/*.h) include/seen.h $(BUILD)/config/lib
 	@mkdir -p $(@D)
 	@pack/amalgamate $(VERSION) LICENSE $(foreach l,$(LIB_LAYERS),$(filter lib/$(l)/%,$(LIB_SRC))) >$@.new && mv $@.new $@
-$(DIST)/seen.h: include/seen.h
+$(AMALGAMATION)/seen.h: include/seen.h
 	@mkdir -p $(@D)
 	@cp $< $@
 

@@ -2,7 +2,7 @@
 //
 // For pictures only: it trusts bytes that the library has written or has accepted.
 
-const KINDS = ["", "classic", "blocked", "split", "set", "cuckoo", "ribbon"];
+const KINDS = ["", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "", "quotient"];
 
 export function isNative(bytes) {
   const magic = [0x89, 0x73, 0x65, 0x65, 0x6e, 0x0d, 0x0a, 0x1a];

@@ -12,6 +12,7 @@ const SAYS = {
   set: "whole 64-bit fingerprints; exact in practice",
   cuckoo: "small fingerprints that can be removed",
   ribbon: "built once from all keys; smallest",
+  quotient: "prefixes of hashes in order; grows in place",
 };
 const number = (x) => (x === undefined ? "" : ` data-value="${x}"`);
 

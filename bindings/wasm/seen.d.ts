@@ -2,7 +2,7 @@
 export type KeyPart = string | Uint8Array | ArrayBufferView | ArrayBuffer | number | bigint;
 export type Key = KeyPart | KeyPart[];
 export type Keys = Iterable<Key> | BigUint64Array | BigInt64Array;
-export type Kind = "classic" | "blocked" | "split" | "set" | "cuckoo" | "ribbon";
+export type Kind = "classic" | "blocked" | "split" | "set" | "cuckoo" | "ribbon" | "quotient";
 export type Hash = "keyed" | "xxh3" | "xxh64";
 
 /** What went wrong, in words; `code` is the name of seen.h's code without SEEN_. */
@@ -139,11 +139,8 @@ export interface Seen {
 export interface LoadOptions {
   /** The most bytes that the memory of the module may grow to: 2 GiB if none are given. */
   memory?: number;
-  /** Whether to load the module with vector instructions; where the engine has them, if not said. */
-  simd?: boolean;
 }
 
-export function hasSimd(): boolean;
 export function load(
   source?: string | URL | Uint8Array | ArrayBuffer | Response | WebAssembly.Module,
   options?: LoadOptions,

@@ -4,7 +4,8 @@
 // one memory, which grows up to a bound that load() sets: what does not fit is a
 // SeenError. Keys are the bytes that C, Python and the command hash for the same key.
 
-const KINDS = ["auto", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "foreign"];
+const KINDS = ["auto", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "foreign", "quotient"];
+const NATIVE = KINDS.filter((kind) => kind !== "auto" && kind !== "foreign");
 const CODES = ["", "EINVAL", "ENOMEM", "ETOOBIG", "EFULL", "ERANGE", "EKIND", "EMISMATCH", "EREADONLY",
   "EIO", "EFORMAT", "EVERSION", "EDAMAGED", "ECANCEL", "EBUSY"];
 const HASHES = ["", "xxh3", "xxh64", "keyed"];
@@ -25,15 +26,6 @@ export class SeenError extends Error {
   }
 }
 
-// The smallest module with a vector instruction: who accepts it runs seen.simd.wasm.
-const VECTOR = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0,
-  65, 0, 253, 15, 253, 98, 11]);
-
-/** Whether this engine has WebAssembly's vector instructions. */
-export function hasSimd() {
-  return WebAssembly.validate(VECTOR);
-}
-
 async function compiled(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
@@ -50,11 +42,10 @@ async function compiled(source) {
 }
 
 /**
- * Loads the library: the module beside this file (with vector instructions where the
- * engine has them), or SOURCE: its bytes, address, Response or WebAssembly.Module.
+ * Loads the library: the module beside this file, or SOURCE: its bytes, address, Response or
+ * WebAssembly.Module.
  */
-export async function load(source, { memory: most = MOST, simd = hasSimd() } = {}) {
-  source ??= simd ? "./seen.simd.wasm" : "./seen.wasm";
+export async function load(source = "./seen.wasm", { memory: most = MOST } = {}) {
   const module = await compiled(source);
   const pages = Math.min(Math.floor(most / PAGE), MOST / PAGE);
   const floor = 32; // what the module itself asks for, see build.mk
@@ -64,29 +55,6 @@ export async function load(source, { memory: most = MOST, simd = hasSimd() } = {
   const engine = new Engine(memory);
   const instance = await WebAssembly.instantiate(module, { env: { memory }, seen: engine.imports(), math: Math });
   return engine.start(instance.exports);
-}
-
-// The digits of a number as C prints them.
-function digits(x, precision, form) {
-  if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x < 0 ? "-inf" : "inf";
-  if (form === "f") return x.toFixed(precision);
-  const [mantissa, power] = x.toExponential(Math.max(precision, 1) - 1).split("e");
-  const plain = (s) => (s.includes(".") ? s.replace(/\.?0+$/, "") : s);
-  if (+power >= -4 && +power < Math.max(precision, 1)) return plain(x.toFixed(Math.max(0, precision - 1 - power)));
-  const sign = power[0] === "-" ? "-" : "+", size = power.replace(/^[+-]/, "").padStart(2, "0");
-  return `${plain(mantissa)}e${sign}${size}`;
-}
-
-// The number that TEXT is to C's strtod, undefined if it is none.
-function number(text) {
-  const [, sign, body] = /^[ \t\n\v\f\r]*([+-]?)(.*)$/s.exec(text);
-  const turn = sign === "-" ? -1 : 1;
-  if (/^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(body)) return turn * Number(body);
-  if (/^inf(inity)?$/i.test(body)) return turn * Infinity;
-  if (/^nan(\(\w*\))?$/i.test(body)) return NaN;
-  const hex = /^0x([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?$/i.exec(body);
-  if (!hex || !(hex[1] + hex[2])) return undefined;
-  return turn * Number(BigInt(`0x${hex[1]}${hex[2]}`)) * 2 ** (Number(hex[3] ?? 0) - 4 * hex[2].length);
 }
 
 function count(value, name) {
@@ -106,7 +74,7 @@ function rate(value, name) {
 function kindNumber(name = "auto") {
   const kind = KINDS.indexOf(name ?? "auto");
   if (kind < 0 || name === "foreign")
-    throw new SeenError("EKIND", `there is no kind "${name}": ${KINDS.slice(1, -1).join(", ")}`);
+    throw new SeenError("EKIND", `there is no kind "${name}": ${NATIVE.join(", ")}`);
   return kind;
 }
 
@@ -195,13 +163,6 @@ class Engine {
     return {
       random: (at, len) => crypto.getRandomValues(this.fresh().subarray(at, at + len)),
       piece: (at, len) => this.pieces.push(this.fresh().slice(at, at + len)),
-      number: (at, len, narrow, known) => {
-        const value = number(decoder.decode(this.fresh().slice(at, at + len)));
-        this.bytes[known] = value === undefined ? 0 : 1;
-        return narrow ? Math.fround(value ?? 0) : value ?? 0;
-      },
-      digits: (x, precision, form, at) =>
-        encoder.encodeInto(digits(x, precision, String.fromCharCode(form)), this.fresh().subarray(at, at + 47)).written,
     };
   }
 
@@ -606,14 +567,14 @@ function library(engine) {
     const usual = solve(kindNumber(wanted.kind), keys, error, bytes, k);
     if (usual.failed) throw usual.failed;
     const kinds = [];
-    for (let kind = 1; kind < KINDS.length - 1; kind++) {
-      const can = call.kind_can(kind), able = Object.keys(CAN).filter((what) => can & CAN[what]);
+    for (const name of NATIVE) {
+      const kind = KINDS.indexOf(name), can = call.kind_can(kind), able = Object.keys(CAN).filter((what) => can & CAN[what]);
       const row = solve(kind, keys, error, bytes, k);
       const lacks = ["remove", "merge", "grow"].filter((what) => need[what] && !(can & CAN[what]));
       if (!(can & CAN.add) && !need.fixed) lacks.unshift("add");
       const why = row.failed ? row.failed.message : lacks.length ? `cannot ${lacks.join(", ")}` : "";
       delete row.failed;
-      kinds.push({ ...row, kind: KINDS[kind], can: able, fits: !why, why });
+      kinds.push({ ...row, kind: name, can: able, fits: !why, why });
     }
     return { kinds, best: best(kinds, usual.kind, { keys, error, bytes, need, named: wanted.kind }) };
   }

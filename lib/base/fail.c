@@ -8,13 +8,6 @@
 
 static _Thread_local char reason[SN_REASON] = "no call has failed";
 
-#ifdef SN_SMALL
-int sn_fail_at(int code, const char *fmt, const uint64_t *words)
-{
-    sn_print(reason, sizeof reason, fmt, words);
-    return code;
-}
-#else
 int sn_fail(int code, const char *fmt, ...)
 {
     va_list ap;
@@ -23,7 +16,6 @@ int sn_fail(int code, const char *fmt, ...)
     va_end(ap);
     return code;
 }
-#endif
 
 int sn_fail_named(int code, const char *path)
 {

@@ -6,25 +6,9 @@
 #define SN_REASON 512 /* bytes of a sentence */
 
 /* Keeps the sentence for seen_reason() and returns CODE. */
-#ifdef SN_SMALL
-#include <words.h> /* of bindings/wasm */
-#define sn_fail SN_FAIL
-#define SN_STRANGERS false
-#else
 __attribute__((format(printf, 2, 3))) int sn_fail(int code, const char *fmt, ...);
-/* Whether callers are others than the one in bindings/wasm, who checks its arguments. */
-#define SN_STRANGERS true
-#endif
 /* sn_fail() with SEEN_ENOMEM behind an allocation that failed. */
-#ifdef SN_SMALL /* which has said it */
-static inline int sn_no_memory_(void)
-{
-    return SEEN_ENOMEM;
-}
-#define sn_no_memory(...) sn_no_memory_()
-#else
 #define sn_no_memory(...) sn_fail(SEEN_ENOMEM, __VA_ARGS__)
-#endif
 /* Puts the name of a file before the last reason; returns CODE. */
 int sn_fail_named(int code, const char *path);
 

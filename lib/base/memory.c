@@ -8,15 +8,6 @@
 #define HUGE_PAGE ((uint64_t)2 << 20)
 #define LARGE (2 * HUGE_PAGE)
 
-#ifdef SN_SMALL
-void *sn_take(uint64_t len)
-{
-    void *p = len < (uint64_t)1 << 31 ? calloc(1, (size_t)len) : NULL;
-    if (!p)
-        sn_fail(SEEN_ENOMEM, "no memory for %llu bytes", (unsigned long long)len);
-    return p;
-}
-#else
 /* A body of at least LARGE bytes sits in a mapping of its own, one huge page
  * longer than needed so that it can start on a huge-page boundary; the ends that
  * are not needed are given back. */
@@ -81,11 +72,10 @@ void sn_free(const seen_allocator *a, void *p, uint64_t len)
     else
         free(p);
 }
-#endif
 
 void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_t to)
 {
-    if (SN_ALLOCATORS && !a->alloc && to >= LARGE) { /* a mapping: its tail goes back */
+    if (!a->alloc && to >= LARGE) { /* a mapping: its tail goes back */
         uint64_t keep = (to + 4095) & ~(uint64_t)4095,
                  had = (from + 4095) & ~(uint64_t)4095;
         if (had > keep)
@@ -138,7 +128,7 @@ bool sn_array_room(const seen_allocator *a, void *array, uint64_t *room, uint64_
 
 int sn_check_allocator(const seen_allocator *a)
 {
-    return !SN_ALLOCATORS || !a || !a->alloc == !a->free
+    return !a || !a->alloc == !a->free
                ? SEEN_OK
                : sn_fail(SEEN_EINVAL, "an allocator needs both alloc and free");
 }

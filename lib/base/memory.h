@@ -3,16 +3,6 @@
 #define SN_MEMORY_H
 #include "seen.h"
 
-#ifdef SN_SMALL /* one memory for all, which says itself what it does not have */
-#include <stdlib.h>
-#define SN_ALLOCATORS false
-void *sn_take(uint64_t len);
-#define sn_alloc(a, len) ((void)(a), sn_take(len))
-#define sn_free(a, p, len) ((void)(a), (void)(len), free(p))
-#define sn_body_alloc sn_alloc
-#define sn_body_free sn_free
-#else
-#define SN_ALLOCATORS true /* callers may bring their own */
 /* LEN zeroed bytes aligned to 64, from A or, if A has no functions, from the
  * system: mapped on 2 MiB boundaries with huge pages asked for when large, because
  * they are worth a factor of two to three at the size of memory. NULL if none. */
@@ -23,7 +13,6 @@ void sn_body_free(const seen_allocator *a, void *body, uint64_t len);
  * and is not cut to one that can. */
 void *sn_alloc(const seen_allocator *a, uint64_t len);
 void sn_free(const seen_allocator *a, void *p, uint64_t len);
-#endif
 
 /* The same body with only its first TO bytes, perhaps moved; NULL if there is no memory
  * to move it; BODY is then unchanged. */

@@ -3,10 +3,6 @@
 #define SN_MODULO_H
 #include "base/bytes.h"
 
-#ifdef SN_SMALL /* no product of 128 bits: dividing is shorter, and no slower */
-#define sn_inverse(m) 0
-#define sn_modulo(x, m, inverse) ((m) ? (x) % (m) : (x))
-#else
 static inline uint64_t sn_inverse(uint64_t m)
 {
     return m ? UINT64_MAX / m : 0;
@@ -19,5 +15,4 @@ static inline uint64_t sn_modulo(uint64_t x, uint64_t m, uint64_t inverse)
     uint64_t r = x - sn_mulhi(x, inverse) * m;
     return r >= m ? r - m : r;
 }
-#endif
 #endif

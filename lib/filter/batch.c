@@ -13,9 +13,8 @@
 #include "filter/exceptions.h"
 #include <string.h>
 
-/* (Where nothing can be fetched, a group is what keeps its hashes in the first cache.) */
-#define GROUP (SN_FETCHES ? 16 : 256)
-#define WINDOW (SN_FETCHES ? 64 : 256)
+#define GROUP 16
+#define WINDOW 64
 
 /* ---- several layers ------------------------------------------------------------- */
 
@@ -41,7 +40,7 @@ static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, s
                          bool *out, bool near)
 {
     const sn_variant *t = l->variant;
-    bool far = SN_FETCHES && !near && l->len > SN_PREFETCH_BYTES && t->prefetch &&
+    bool far = !near && l->len > SN_PREFETCH_BYTES && t->prefetch &&
                (into || !l->kind->prefetches_itself);
     bool ahead =
         far && n > SN_AHEAD && (into ? t->add_ahead != NULL : t->has_ahead != NULL);
@@ -208,14 +207,14 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
 {
     uint64_t ring[WINDOW];
     bool ignored[GROUP];
-    size_t ahead = 0, behind = 0, window = SN_FETCHES && f->prefetch ? WINDOW : GROUP;
+    size_t ahead = 0, behind = 0, window = f->prefetch ? WINDOW : GROUP;
     while (behind < n) {
         while (ahead < n && ahead - behind < window) {
             size_t m = n - ahead < GROUP ? n - ahead : GROUP;
             uint64_t *slot = ring + ahead % WINDOW;
             if (keys)
                 sn_key_hashes(f, keys + ahead, m, slot);
-            if (SN_FETCHES && f->prefetch)
+            if (f->prefetch)
                 sn_prefetch(f, keys ? slot : hashes + ahead, m);
             ahead += m;
         }
@@ -297,7 +296,7 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
 static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
-    return SN_FETCHES && f->prefetch && n > SN_AHEAD &&
+    return f->prefetch && n > SN_AHEAD &&
            (adding ? l->variant->add_ahead && sn_room(l) >= n
                    : l->variant->has_ahead != NULL);
 }
@@ -306,7 +305,7 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
 
 static inline bool prefetches_itself(const seen_filter *f)
 {
-    return SN_FETCHES && f->layer->kind->prefetches_itself;
+    return f->layer->kind->prefetches_itself;
 }
 
 static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
@@ -361,7 +360,7 @@ int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool *dup,
     int why = SEEN_OK;
     size_t done = f->foreign ? sn_handle_foreign_add(f, keys, n, dup, &why)
                              : add_batch(f, keys, NULL, n, dup, &why);
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_added(f, keys, NULL, done, dup);
     return batch_result(done, n, taken, why);
 }
@@ -371,7 +370,7 @@ int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
 {
     int why = SEEN_OK;
     size_t done = add_batch(f, NULL, h, n, dup, &why);
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_added(f, NULL, h, done, dup);
     return batch_result(done, n, taken, why);
 }
@@ -388,7 +387,7 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
         stream_keys(f, NULL, keys, n, found);
     else
         roll(f, NULL, keys, NULL, n, found, NULL);
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_sift(f, keys, NULL, n, found);
 }
 
@@ -406,7 +405,7 @@ int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *fou
         stream_hashes(f, NULL, h, n, found);
     else
         roll(f, NULL, NULL, h, n, found, NULL);
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_sift(f, NULL, h, n, found);
     return SEEN_OK;
 }

@@ -25,7 +25,7 @@ static inline uint64_t sn_room(const sn_layer *l)
 /* Asks for the memory of N keys in every layer that the caches cannot hold. */
 static inline void sn_prefetch(const seen_filter *f, const uint64_t *h, size_t n)
 {
-    for (uint32_t i = 0; SN_FETCHES && i < f->layers; i++)
+    for (uint32_t i = 0; i < f->layers; i++)
         if (f->layer[i].len > SN_PREFETCH_BYTES && f->layer[i].variant->prefetch)
             f->layer[i].variant->prefetch(f->layer + i, h, n);
 }

@@ -45,7 +45,7 @@ static void free_locked(void *ctx, void *p, size_t size)
 
 static int check_spec(const seen_build_spec *spec)
 {
-    if (SN_STRANGERS && !sn_all_zero(spec->reserved, sizeof spec->reserved))
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     if (spec->error != 0 && !(spec->error > 0 && spec->error < 1))
@@ -54,7 +54,7 @@ static int check_spec(const seen_build_spec *spec)
     if (spec->error != 0 && spec->memory)
         return sn_fail(SEEN_EINVAL, "the error and the memory both decide the size: "
                                     "give one of them");
-    if (SN_STRANGERS && spec->work && spec->work < WORK_LEAST)
+    if (spec->work && spec->work < WORK_LEAST)
         return sn_fail(SEEN_EINVAL,
                        "building needs at least %llu bytes of memory, not %llu",
                        (unsigned long long)WORK_LEAST, (unsigned long long)spec->work);
@@ -80,17 +80,17 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     seen_builder *b = sn_alloc(&spec->alloc, sizeof *b);
     const char *tmp = spec->tmp ? spec->tmp : getenv("TMPDIR");
     tmp = tmp && *tmp ? tmp : "/tmp";
-    char *name = SN_FILES ? sn_alloc(&spec->alloc, strlen(tmp) + 1) : NULL;
-    if (!b || (SN_FILES && !name)) {
+    char *name = sn_alloc(&spec->alloc, strlen(tmp) + 1);
+    if (!b || !name) {
         sn_free(&spec->alloc, name, strlen(tmp) + 1);
         sn_free(&spec->alloc, b, sizeof *b);
         return sn_no_memory("no memory for a builder");
     }
-    b->tmp = name ? strcpy(name, tmp) : NULL;
+    b->tmp = strcpy(name, tmp);
     b->spec = *spec;
     b->hasher = hasher;
     pthread_mutex_init(&b->memory, NULL);
-    if (SN_ALLOCATORS && spec->alloc.alloc)
+    if (spec->alloc.alloc)
         b->alloc = (seen_allocator){alloc_locked, free_locked, b};
     b->fd = -1;
     b->work = spec->work ? spec->work : WORK_DEFAULT;
@@ -98,7 +98,7 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     b->cap = b->work / 5 / 8;
     if (b->cap > UINT32_MAX)
         b->cap = UINT32_MAX;
-    if (SN_FILES && spec->keys > b->cap) {
+    if (spec->keys > b->cap) {
         b->fd = sn_builder_temporary(b, spec->keys * 8);
         if (b->fd < 0) {
             rc = b->fd;
@@ -201,18 +201,6 @@ static uint64_t thin(uint64_t *m, uint32_t start[SN_PARTS + 1], uint64_t *scratc
     return to;
 }
 
-#ifdef SN_SMALL /* no files, no threads: what does not fit memory does not fit */
-static int join_writer(seen_builder *b)
-{
-    return 0;
-}
-
-static int spill(seen_builder *b)
-{
-    return sn_fail(SEEN_ETOOBIG, "%llu keys are more than fit memory",
-                   (unsigned long long)b->total);
-}
-#else
 /* The writer's thread: groups b->full and appends it to the file. */
 static void *write_run(void *arg)
 {
@@ -288,14 +276,13 @@ static int spill(seen_builder *b)
     write_run(b); /* no thread available: it only takes longer */
     return b->write_failed.code;
 }
-#endif
 
 /* ---- taking ---------------------------------------------------------------------- */
 
 int sn_builder_tell(seen_builder *b, uint64_t done, uint64_t of)
 {
     seen_build_progress p = {.keys = b->total, .temporary = b->spilled};
-    if (!SN_STRANGERS || !b->spec.progress)
+    if (!b->spec.progress)
         return 0;
     p.phase = of ? SEEN_BUILD_SOLVING : SEEN_BUILD_TAKING;
     p.done = done;
@@ -326,7 +313,7 @@ static int make_room(seen_builder *b)
 static inline int take_keys(seen_builder *b, const seen_key *keys, const uint64_t *h,
                        size_t n)
 {
-    if (SN_STRANGERS && b->failed)
+    if (b->failed)
         return sn_fail(b->failed, "the builder has failed or finished");
     for (size_t i = 0; i < n;) {
         int rc = make_room(b);
@@ -372,7 +359,7 @@ static void free_words(seen_builder *b, uint64_t **words, uint64_t room)
 int sn_builder_close(seen_builder *b, uint32_t start[SN_PARTS + 1])
 {
     int rc = 0;
-    if (sn_builder_runs(b)) {
+    if (b->runs) {
         rc = b->used ? spill(b) : 0;
         int late = join_writer(b);
         rc = rc < 0 ? rc : late;
@@ -399,17 +386,15 @@ void seen_builder_free(seen_builder *b)
 {
     if (!b)
         return;
-    if (SN_FILES) {
-        if (b->writing)
-            pthread_join(b->writer, NULL);
-        if (b->fd >= 0)
-            close(b->fd);
-        for (uint32_t i = 0; i < b->runs; i++)
-            sn_free(&b->alloc, b->run[i], sizeof *b->run[i]);
-        sn_body_free(&b->alloc, b->run, b->runs_room * sizeof *b->run);
-        free_words(b, &b->full, b->cap);
-        sn_free(&b->alloc, b->tmp, strlen(b->tmp) + 1);
-    }
+    if (b->writing)
+        pthread_join(b->writer, NULL);
+    if (b->fd >= 0)
+        close(b->fd);
+    for (uint32_t i = 0; i < b->runs; i++)
+        sn_free(&b->alloc, b->run[i], sizeof *b->run[i]);
+    sn_body_free(&b->alloc, b->run, b->runs_room * sizeof *b->run);
+    free_words(b, &b->full, b->cap);
+    sn_free(&b->alloc, b->tmp, strlen(b->tmp) + 1);
     free_words(b, &b->fill, b->room);
     free_words(b, &b->parted, b->parted_room);
     pthread_mutex_destroy(&b->memory);

@@ -34,7 +34,7 @@ struct seen_builder {
     uint64_t spilled; /* bytes in it */
     sn_run **run;
     uint64_t runs_room;
-    uint32_t runs;
+    uint32_t runs; /* on disk */
 
     /* The thread that writes a run; the fields are its own while it runs. */
     pthread_t writer;
@@ -43,12 +43,6 @@ struct seen_builder {
     sn_run *full_run;
     sn_failure write_failed;
 };
-
-/* How many runs are on disk. */
-static inline uint32_t sn_builder_runs(const seen_builder *b)
-{
-    return SN_FILES ? b->runs : 0;
-}
 
 /* Ends the taking: all keys are in runs on disk, or, if there is none, in b->fill,
  * grouped by parts as *START says. */

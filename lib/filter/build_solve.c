@@ -61,7 +61,7 @@ typedef struct job {
 static uint64_t part_keys(const job *j, uint64_t from, uint64_t to)
 {
     uint64_t n = 0;
-    uint32_t runs = sn_builder_runs(j->b);
+    uint32_t runs = j->b->runs;
     for (uint32_t i = 0; i < runs; i++)
         n += j->b->run[i]->start[to] - j->b->run[i]->start[from];
     return runs ? n : j->start[to] - j->start[from];
@@ -70,7 +70,7 @@ static uint64_t part_keys(const job *j, uint64_t from, uint64_t to)
 static int read_part(const job *j, uint64_t part, uint64_t *to)
 {
     const seen_builder *b = j->b;
-    if (!sn_builder_runs(b)) {
+    if (!b->runs) {
         memcpy(to, b->fill + j->start[part], part_keys(j, part, part + 1) * 8);
         return 0;
     }
@@ -142,7 +142,7 @@ static void fail_job(job *j, int rc)
 
 static bool on_disk(const job *j)
 {
-    return SN_FILES && j->fd >= 0;
+    return j->fd >= 0;
 }
 
 /* Appends N words to the body; the caller has the turn. */
@@ -293,11 +293,11 @@ static int plan(job *j)
     double most = (double)b->work / SCRATCH / 4;
     most = most < (double)SN_RIBBON_SHARD ? most : (double)SN_RIBBON_SHARD;
     j->taken = part_keys(j, 0, SN_PARTS);
-    for (uint64_t p = 0; SN_FILES && p < SN_PARTS; p++) {
+    for (uint64_t p = 0; p < SN_PARTS; p++) {
         uint64_t n = part_keys(j, p, p + 1);
         j->biggest = n > j->biggest ? n : j->biggest;
     }
-    if (SN_FILES && j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
+    if (j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
         return sn_fail(SEEN_ETOOBIG,
                        "%llu keys of %llu must be solved together, too many for "
                        "%llu MB: more memory, or another seed",
@@ -310,8 +310,6 @@ static int plan(job *j)
     j->bits = (unsigned)__builtin_ctzll(sn_ribbon_shards(j->guess, most));
     j->unit_bits = j->bits < SN_PART_BITS ? j->bits : SN_PART_BITS;
     j->units = (uint64_t)1 << j->unit_bits;
-    if (!SN_THREADS)
-        return 0;
     j->threads = b->spec.threads;
     if (!j->threads) {
         cpu_set_t set;
@@ -341,14 +339,14 @@ static void reset(job *j)
 static int solve(job *j, const sn_shape *s)
 {
     const seen_allocator *a = &j->b->alloc;
-    pthread_t *thread = SN_THREADS ? sn_alloc(a, j->threads * sizeof *thread) : NULL;
+    pthread_t *thread = sn_alloc(a, j->threads * sizeof *thread);
     uint64_t want = sn_ribbon.body_len(s);
     unsigned started = 0;
     int rc = 0;
     reset(j);
     j->r = s->k;
     j->share = s->own[SN_RIBBON_SHARE];
-    if (SN_FILES && want > j->b->work / 2) {
+    if (want > j->b->work / 2) {
         j->fd = sn_builder_temporary(j->b, want);
         rc = j->fd < 0 ? j->fd : 0;
     } else {
@@ -357,10 +355,10 @@ static int solve(job *j, const sn_shape *s)
         if (!j->body)
             rc = SEEN_ENOMEM, j->room = 0;
     }
-    if ((SN_THREADS && !thread) || rc == SEEN_ENOMEM)
+    if (!thread || rc == SEEN_ENOMEM)
         rc = sn_no_memory("no memory for a filter of %llu bytes",
                           (unsigned long long)want);
-    while (SN_THREADS && rc == 0 && started < j->threads &&
+    while (rc == 0 && started < j->threads &&
            pthread_create(thread + started, NULL, work, j) == 0)
         started++;
     if (rc == 0 && !started)
@@ -487,7 +485,7 @@ static int make_filter(job *j, seen_filter **out)
 int seen_builder_finish(seen_builder *b, seen_filter **out)
 {
     *out = NULL;
-    if (SN_STRANGERS && b->failed)
+    if (b->failed)
         return sn_fail(b->failed, "the builder has failed or finished");
     job *j = sn_alloc(&b->alloc, sizeof *j);
     if (!j)

@@ -27,7 +27,7 @@ size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
 {
     const sn_layer *l = f->layer;
     /* Worth it when every line is met about once, and with room for all. */
-    if (!SN_FETCHES || f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC ||
+    if (f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC ||
         l->len < BULK_BYTES || n < l->len / 64 || sn_room(l) < n ||
         (l->kind->grow && !l->shape.capacity))
         return 0; /* (the last: a set without a promise is full all the same) */

@@ -95,9 +95,9 @@ void seen_free(seen_filter *f)
     sn_foreign_free(f->foreign);
     for (uint32_t i = 0; i < f->layers && !f->map; i++)
         sn_body_free(&f->alloc, f->layer[i].body, f->layer[i].len);
-    if (SN_FILES && f->map_owned)
+    if (f->map_owned)
         sn_unmap(f->map, f->map_len, f->lock);
-    if (SN_FILES && f->path)
+    if (f->path)
         sn_free(&f->alloc, f->path, strlen(f->path) + 1);
     seen_allocator a = f->alloc;
     sn_free(&a, f->layer, f->room * sizeof *f->layer);
@@ -128,7 +128,7 @@ int seen_body_to_write(seen_filter *f, uint32_t layer, void **body, size_t *len)
 
 int sn_may_change(seen_filter *f)
 {
-    if (SN_FILES && !f->writable)
+    if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     return sn_in_file(f) && !__atomic_load_n(&f->dirty, __ATOMIC_ACQUIRE)
                ? sn_mark_dirty(f)
@@ -172,7 +172,7 @@ int seen_clear(seen_filter *f)
 
 void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len)
 {
-    if (!SN_THREADS || !(f->flags & SEEN_ATOMIC)) {
+    if (!(f->flags & SEEN_ATOMIC)) {
         memcpy(to, from, len);
         return;
     }
@@ -370,7 +370,7 @@ static int merge_layer(seen_filter *dst, uint32_t i, const sn_layer *s)
 /* Whether DST takes the keys of SRC whatever their sizes are. */
 static bool absorbs(const seen_filter *dst, const seen_filter *src)
 {
-    return SN_QUOTIENT_TOO && dst->layers == 1 && src->layers == 1 &&
+    return dst->layers == 1 && src->layers == 1 &&
            dst->layer->kind == src->layer->kind &&
            dst->layer->kind->absorb && may_append(dst) &&
            sn_hasher_same(&src->hasher, &dst->hasher);
@@ -407,7 +407,7 @@ static int merge(seen_filter *dst, const seen_filter *src)
     bool same = sn_hasher_same(&src->hasher, &dst->hasher);
     if (same && of->each_hash && (into->each_hash || into->absorb))
         return merge_hashes(dst, src);
-    if (SN_QUOTIENT_TOO && same && of->absorb && dst->kind == of->id && into->id != of->id && !dst->map &&
+    if (same && of->absorb && dst->kind == of->id && into->id != of->id && !dst->map &&
         (rc = sn_unfold(dst)) < 0)
         return rc;
     if (absorbs(dst, src))
@@ -439,7 +439,7 @@ static int merge(seen_filter *dst, const seen_filter *src)
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
     int rc = merge(dst, src);
-    if (SN_FILES && dst->exceptions && dst != src) /* also after a failure: some may be in */
+    if (dst->exceptions && dst != src) /* also after a failure: some may be in */
         sn_exceptions_merged(dst, src);
     return rc;
 }

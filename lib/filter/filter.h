@@ -55,10 +55,10 @@ static inline sn_layer *sn_newest(const seen_filter *f)
     return f->layer + f->layers - 1;
 }
 
-/* Changes go to a file. (Without files, `map` is memory that a filter is copied from.) */
+/* Changes go to a file. */
 static inline bool sn_in_file(const seen_filter *f)
 {
-    return SN_FILES && f->map;
+    return f->map;
 }
 
 /* ---- grow.c ---- */

@@ -197,7 +197,7 @@ int sn_handle_foreign_add_one(seen_filter *f, const void *key, size_t len)
     seen_key k = {key, len};
     if (sn_foreign_add(f->foreign, &k, 1, &dup, &rc) == 0)
         return rc;
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_added(f, &k, NULL, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
@@ -207,7 +207,7 @@ bool sn_handle_foreign_has_one(const seen_filter *f, const void *key, size_t len
     bool found;
     seen_key k = {key, len};
     sn_foreign_has(f->foreign, &k, 1, &found);
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_sift(f, &k, NULL, 1, &found);
     return found;
 }
@@ -228,7 +228,7 @@ int sn_handle_foreign_clear(seen_filter *f)
     int rc = SEEN_OK;
     if (!o->bits.m || !o->format->add)
         return sn_handle_foreign_refuse(f, "cannot be cleared: make a new one");
-    if (SN_FILES && !o->writable)
+    if (!o->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     memset(o->bits.at, 0, o->bits.have);
     o->added = 0;

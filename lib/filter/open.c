@@ -101,8 +101,6 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
 {
     uint64_t taken = sn_le64(p + SN_AT_HEADER_LEN);
     uint32_t layers = sn_le32(p + SN_AT_LAYERS);
-    if (sn_le32(p + SN_AT_KIND) == SEEN_QUOTIENT && !sn_kind_of(SEEN_QUOTIENT))
-        REFUSE("it is a quotient filter, a kind that this build leaves out");
     int room = sn_make_room(f, layers);
     if (room < 0)
         return room;
@@ -204,7 +202,7 @@ int seen_open_bytes(const void *bytes, size_t len, unsigned mode,
     int rc = sn_check_allocator(a);
     if (rc < 0)
         return rc;
-    if (SN_STRANGERS && (uintptr_t)bytes % 64)
+    if ((uintptr_t)bytes % 64)
         return sn_fail(SEEN_EINVAL, "the bytes of a filter must be aligned to 64");
     seen_filter *f;
     rc = open_at((uint8_t *)(uintptr_t)bytes, len, a ? a : &system, &f);

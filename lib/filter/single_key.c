@@ -11,7 +11,7 @@ int sn_may_add(seen_filter *f)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     if (!sn_newest(f)->variant->add)
         return sn_refuse_static(sn_newest(f)->kind->name);
-    return sn_in_file(f) || (SN_FILES && !f->writable) ? sn_may_change(f) : 0;
+    return sn_in_file(f) || !f->writable ? sn_may_change(f) : 0;
 }
 
 uint64_t seen_hash(const seen_filter *f, const void *key, size_t len)
@@ -37,7 +37,7 @@ static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
         return rc;
     if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
         return rc;
-    if (SN_FILES && f->exceptions)
+    if (f->exceptions)
         sn_exceptions_added(f, key, &h, 1, &dup);
     return dup ? SEEN_DUP : SEEN_NEW;
 }
@@ -64,7 +64,7 @@ static bool layers_have(const seen_filter *f, uint64_t h)
  * processor can hold all instructions of, so that each one less is a gain. */
 static inline bool simple(const seen_filter *f)
 {
-    return SN_FETCHES && f->has_one && !f->exceptions;
+    return f->has_one && !f->exceptions;
 }
 
 static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
@@ -72,7 +72,7 @@ static __attribute__((noinline)) int has_hash(const seen_filter *f, uint64_t h)
     if (f->foreign)
         return sn_handle_foreign_refuse(f, "takes no hashes");
     bool found = layers_have(f, h);
-    return SN_FILES && f->exceptions ? found && !sn_exceptions_has(f, NULL, 0, h) : found;
+    return f->exceptions ? found && !sn_exceptions_has(f, NULL, 0, h) : found;
 }
 
 int seen_has_hash(const seen_filter *f, uint64_t h)
@@ -133,7 +133,7 @@ static __attribute__((noinline)) bool has_key(const seen_filter *f, const void *
     if (simple(f))
         return f->has_one(f->layer, h);
     bool found = layers_have(f, h);
-    return SN_FILES && f->exceptions ? found && !sn_exceptions_has(f, key, len, h) : found;
+    return f->exceptions ? found && !sn_exceptions_has(f, key, len, h) : found;
 }
 
 bool seen_has(const seen_filter *f, const void *key, size_t len)

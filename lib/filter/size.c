@@ -117,14 +117,14 @@ static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
 {
     *out = (sn_shape){.k = spec->probes};
-    if (SN_STRANGERS && !sn_all_zero(spec->reserved, sizeof spec->reserved))
+    if (!sn_all_zero(spec->reserved, sizeof spec->reserved))
         return sn_fail(SEEN_EINVAL,
                        "reserved fields of the specification must be zero");
     const unsigned flags = SEEN_FIXED | SEEN_ATOMIC | SEEN_SCALAR | SEEN_REMOVES |
                            SEEN_SMALLEST | SEEN_ONCE;
-    if (SN_STRANGERS && spec->flags & ~flags)
+    if (spec->flags & ~flags)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x", spec->flags & ~flags);
-    if (SN_STRANGERS && spec->flags & SEEN_REMOVES && spec->flags & SEEN_ONCE)
+    if (spec->flags & SEEN_REMOVES && spec->flags & SEEN_ONCE)
         return sn_fail(SEEN_EINVAL, "keys that are kept once cannot be removed: "
                                     "SEEN_ONCE or SEEN_REMOVES");
     if (sn_check_allocator(&spec->alloc) < 0)
@@ -236,7 +236,7 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
 
 int seen_solve(seen_size *s)
 {
-    if (SN_STRANGERS && !sn_all_zero(s->reserved, sizeof s->reserved))
+    if (!sn_all_zero(s->reserved, sizeof s->reserved))
         return sn_fail(SEEN_EINVAL, "reserved fields of the size must be zero");
     int given = (s->keys != 0) + (s->error != 0) + (s->bytes != 0);
     if (given != 2)

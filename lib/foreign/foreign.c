@@ -157,9 +157,9 @@ static int check_params(const seen_params **params)
     const seen_params *p = *params = *params ? *params : &none;
     const unsigned known = SEEN_HASH_UNSIGNED | SEEN_BITS_MSB | SEEN_BITS_LSB |
                            SEEN_GUAVA_OLD | SEEN_NONSCALING;
-    if (SN_STRANGERS && !sn_all_zero(p->reserved, sizeof p->reserved))
+    if (!sn_all_zero(p->reserved, sizeof p->reserved))
         return sn_fail(SEEN_EINVAL, "reserved fields of the parameters must be zero");
-    if (SN_STRANGERS && p->flags & ~known)
+    if (p->flags & ~known)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x in the parameters",
                        p->flags & ~known);
     return sn_check_allocator(&p->alloc);
@@ -320,7 +320,7 @@ size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, 
         *rc = sn_fail(SEEN_EKIND, "%s filters are read-only", f->format->pub.name);
         return 0;
     }
-    if (SN_FILES && !f->writable) {
+    if (!f->writable) {
         *rc = sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
         return 0;
     }
@@ -345,7 +345,7 @@ int sn_foreign_remove(sn_foreign *f, const void *key, size_t len)
     if (!f->format->remove)
         return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
                        f->format->pub.name);
-    if (SN_FILES && !f->writable)
+    if (!f->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     return f->format->remove(f, key, len);
 }
@@ -483,7 +483,7 @@ int sn_foreign_merge(sn_foreign *dst, const sn_foreign *src)
     if (dst->rule == SN_RULE_OWN || !dst->format->add)
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
                        dst->format->pub.name);
-    if (SN_FILES && !dst->writable)
+    if (!dst->writable)
         return sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
     if (!same_rule(dst, src) || dst->bits.flip_bit != src->bits.flip_bit ||
         dst->bits.flip_byte != src->bits.flip_byte || dst->type != src->type)

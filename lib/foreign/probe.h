@@ -37,16 +37,6 @@ SN_INLINE void sn_bit_set(const sn_bits *b, uint64_t i)
     b->at[(i >> 3) ^ b->flip_byte] |= (uint8_t)(1u << ((i & 7) ^ b->flip_bit));
 }
 
-#ifdef SN_SMALL /* one copy of the loops, which calls the rule */
-bool sn_probe_all(const sn_foreign *f, sn_state s, sn_next_fn *next);
-void sn_scan_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found,
-                 sn_start_fn *start, sn_next_fn *next);
-size_t sn_scan_grow(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc,
-                    sn_start_fn *start, sn_next_fn *next,
-                    int (*grow)(sn_foreign *f, uint64_t bit));
-#define sn_scan_add(f, keys, n, dup, start, next)                                      \
-    sn_scan_grow(f, keys, n, dup, NULL, start, next, NULL)
-#else
 SN_INLINE void sn_fetch(const sn_foreign *f, sn_state s, sn_next_fn *next)
 {
     uint64_t byte = f->bits.k ? next(f, &s, 0) >> 3 : 0;
@@ -174,7 +164,6 @@ SN_INLINE size_t sn_scan_add(sn_foreign *f, const seen_key *keys, size_t n, bool
     }
     return n;
 }
-#endif
 
 /* Defines NAME_has and NAME_add for a rule over an array that never grows. */
 #define SN_PROBES(name, start, next)                                                   \

@@ -80,7 +80,7 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 {
     for (size_t i = 0; i < n; i++) {
         /* A file mapped in place has no room for another link. */
-        if (SN_FILES && !f->owned && sn_bf_full(f->own) &&
+        if (!f->owned && sn_bf_full(f->own) &&
             !sn_bf_has(f->own, keys[i].data, keys[i].len)) {
             *rc =
                 sn_fail(SEEN_EFULL, "the newest link is full and the file cannot grow "
@@ -170,7 +170,7 @@ const sn_format sn_fmt_redisbloom = {
     .has = bf_has,
     .add = bf_add,
     .write = bf_write,
-    .sync = SN_FILES ? bf_sync : NULL,
+    .sync = bf_sync,
     .stats = bf_stats,
     .describe = bf_describe,
     .close = bf_close,
@@ -209,7 +209,7 @@ static int cf_open(sn_foreign *f, const seen_params *params)
     sn_cf *cf;
     /* An add moves fingerprints from slot to slot; if it is interrupted, one of them
      * has been removed and not put back. */
-    if (SN_FILES && f->writable && !f->owned)
+    if (f->writable && !f->owned)
         return sn_fail(SEEN_EKIND, "a cuckoo filter cannot be written in place without "
                                    "losing a key when it is killed: load it, add, and "
                                    "save");
@@ -257,7 +257,7 @@ static size_t cf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 
 static int cf_remove(sn_foreign *f, const void *key, size_t len)
 {
-    if (SN_FILES && !f->owned)
+    if (!f->owned)
         return sn_fail(SEEN_EREADONLY, "removing may shorten the file, which cannot be "
                                        "done in place: load it, remove, and save");
     int rc = sn_cf_del(f->own, key, len);
@@ -321,7 +321,7 @@ const sn_format sn_fmt_rediscuckoo = {
     .add = cf_add,
     .remove = cf_remove,
     .write = cf_write,
-    .sync = SN_FILES ? cf_sync : NULL,
+    .sync = cf_sync,
     .stats = cf_stats,
     .describe = cf_describe,
     .close = cf_close,

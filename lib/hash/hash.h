@@ -5,11 +5,7 @@
  * which is cheaper than a wider hash. */
 #ifndef SN_HASH_H
 #define SN_HASH_H
-#ifdef SN_SMALL /* one copy of xxHash, linked: bytes count more than calls */
-#define XXH_STATIC_LINKING_ONLY
-#else
 #define XXH_INLINE_ALL
-#endif
 #include <xxhash.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@ static const sn_hasher *inside(const seen_hasher *h)
 int sn_hasher_of(sn_hasher *h, const seen_hasher *hasher, uint32_t id, uint64_t seed,
                  uint64_t seed_high)
 {
-    if (!SN_STRANGERS || !hasher)
+    if (!hasher)
         return sn_hasher_init(h, id, seed, seed_high);
     if (id || seed || seed_high)
         return sn_fail(SEEN_EINVAL, "a hasher has its hash and seed: give no others");

@@ -259,9 +259,8 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 }
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
-#define ALONE (SN_FETCHES ? has_one : NULL)
-static const sn_variant plain = {sn_blocked_prefetch, has, add, .has_one = ALONE};
-static const sn_variant atomic = {sn_blocked_prefetch, has, add_atomic, .has_one = ALONE};
+static const sn_variant plain = {sn_blocked_prefetch, has, add, .has_one = has_one};
+static const sn_variant atomic = {sn_blocked_prefetch, has, add_atomic, .has_one = has_one};
 
 static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

@@ -202,11 +202,7 @@ static bool has_one(const sn_layer *l, uint64_t h)
 
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
-    if (SN_FETCHES)
-        SN_CUCKOO_ASK(l, h, n, found, sn_cuckoo_match);
-    else
-        for (size_t i = 0; i < n; i++)
-            found[i] = has_one(l, h[i]);
+    SN_CUCKOO_ASK(l, h, n, found, sn_cuckoo_match);
 }
 
 /* ---- adding ---------------------------------------------------------------------- */
@@ -403,7 +399,7 @@ static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atom
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const sn_variant scalar = {
-        .prefetch = SN_FETCHES ? sn_cuckoo_prefetch : NULL,
+        .prefetch = sn_cuckoo_prefetch,
         .has = has,
         .add = sn_cuckoo_add,
         .has_one = has_one,

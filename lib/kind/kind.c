@@ -5,9 +5,7 @@
 static const sn_kind *const kinds[] = {
     [SEEN_CLASSIC] = &sn_classic, [SEEN_BLOCKED] = &sn_blocked, [SEEN_SPLIT] = &sn_split,
     [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon,   [SEEN_SET] = &sn_set,
-#ifndef SN_SMALL
     [SEEN_QUOTIENT] = &sn_quotient_kind,
-#endif
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -239,17 +239,13 @@ static bool has_one(const sn_layer *l, uint64_t h)
 static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
 {
     unsigned e = sn_ribbon_extra(&l->shape);
-    if (SN_FETCHES)
-        SN_RIBBON_ASK(l, e, h, n, found, match);
-    else
-        for (size_t i = 0; i < n; i++)
-            found[i] = has_one(l, h[i]);
+    SN_RIBBON_ASK(l, e, h, n, found, match);
 }
 
 static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atomic)
 {
     static const sn_variant plain = {
-        .prefetch = SN_FETCHES ? sn_ribbon_prefetch : NULL, .has = has, .has_one = has_one};
+        .prefetch = sn_ribbon_prefetch, .has = has, .has_one = has_one};
     const sn_variant *t = sn_ribbon_x86(simd);
     (void)s;
     return atomic ? NULL : t ? t : &plain;

@@ -230,11 +230,11 @@ sn_ribbon_spot_mixed(sn_ribbon_view v, uint64_t m, uint64_t g, uint64_t c)
     const uint8_t *at = v.table + sn_ribbon_shard(m, v.bits) * SN_RIBBON_ENTRY;
     uint64_t salt = sn_le64(at + 48);
     sn_ribbon_key k = {m << v.bits, g >> 31, c | 1, v.e ? sn_ribbon_trit(g) : 0};
-    if (__builtin_expect(!SN_FETCHES || salt != 0, 0))
+    if (__builtin_expect(salt != 0, 0))
         k = sn_ribbon_key_of(sn_ribbon_salted(m, salt), v.bits, salt);
     uint64_t size = sn_le64(at + 16), segments = (uint32_t)size;
     uint64_t pos = sn_mulhi(k.place, segments << 6);
-    if (__builtin_expect(!SN_FETCHES || !segments ||
+    if (__builtin_expect(!segments ||
                              sn_ribbon_bumps(v.body + 8 * sn_le64(at + 8), pos),
                          0)) {
         sn_ribbon_key copy = k; /* so that k itself is never in memory */
@@ -291,20 +291,14 @@ static inline bool sn_ribbon_trit_right(const sn_ribbon_spot *s)
         return true;
     const uint8_t *near = sn_ribbon_near_trits(s), *far = sn_ribbon_far_trits(s);
     uint64_t ones = 0, twos = 0, subset = sn_ribbon_subset(s);
-    unsigned sum = 0;
     for (unsigned i = 0; i < SN_RIBBON_TRITS; i++) {
         unsigned byte = i < s->near ? near[i] : far[i];
-#ifdef SN_SMALL
-        for (int t = 0; t < 5; t++, byte /= 3, subset >>= 1)
-            sum += subset & 1 ? byte % 3 : 0;
-#else
         uint64_t planes = sn_ribbon_planes[byte];
         ones |= (planes & 31) << 5 * i;
         twos |= (planes >> 8) << 5 * i;
-#endif
     }
-    sum += (unsigned)__builtin_popcountll(ones & subset) +
-           2 * (unsigned)__builtin_popcountll(twos & subset);
+    unsigned sum = (unsigned)__builtin_popcountll(ones & subset) +
+                   2 * (unsigned)__builtin_popcountll(twos & subset);
     return sum % 3 == trit;
 }
 

@@ -15,7 +15,6 @@
 #include "base/fail.h"
 
 #define SALTS 64
-#define SMALL !SN_FETCHES /* bytes of code count more than time */
 
 typedef struct item {
     uint64_t place, M;
@@ -87,7 +86,7 @@ uint64_t sn_ribbon_sort(uint64_t *a, uint64_t *scratch, uint64_t n, unsigned bit
         return n;
     if (bits > 64 - 3 * RADIX)
         bits = 64 - 3 * RADIX;
-    if (SMALL || n < 512) {
+    if (n < 512) {
         sort_records(a, scratch, n, 1);
     } else {
         static const uint64_t mask = (1 << RADIX) - 1;
@@ -265,7 +264,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
     uint64_t wide = sn_ribbon_wide(segments, share), meta = 0, at = 0,
              start = w->words_len;
     uint64_t slots = (segments + 1) * 64, trits = e ? wide * 64 : 0;
-    if (!SMALL && slots >> 32) /* no memory is that large there */
+    if (slots >> 32)
         return sn_fail(SEEN_ETOOBIG, "a shard of %llu keys is too large",
                        (unsigned long long)n);
     if (!last && !more_words(w, sn_ribbon_meta(segments), &meta))
@@ -285,8 +284,7 @@ static int64_t level_of(sn_ribbon_work *w, uint64_t n, unsigned level,
         w->words_len = start;
         return 1;
     }
-    sn_ribbon_fill *f =
-        SMALL ? sn_ribbon_fill_scalar : __atomic_load_n(&fill, __ATOMIC_RELAXED);
+    sn_ribbon_fill *f = __atomic_load_n(&fill, __ATOMIC_RELAXED);
     if (!f) {
         f = sn_simd_best() == SN_AVX512 ? sn_ribbon_fill_x86() : NULL;
         f = f ? f : sn_ribbon_fill_scalar;

@@ -1,13 +1,18 @@
-/* pthread.h - one thread: locks are free, and no other thread can be had. */
+/* pthread.h - one thread: a lock is always free, and no other thread can be started. The
+ * library then does the work itself. */
 #ifndef SN_WASM_PTHREAD_H
 #define SN_WASM_PTHREAD_H
+#include <errno.h>
 #include <time.h>
+#define __NEED_pthread_t
+#define __NEED_pthread_mutex_t
+#define __NEED_pthread_cond_t
+#define __NEED_pthread_once_t
+#include <bits/alltypes.h>
 
-typedef int pthread_t, pthread_mutex_t, pthread_cond_t, pthread_once_t;
 #define PTHREAD_ONCE_INIT 0
-#define PTHREAD_MUTEX_INITIALIZER 0
+#define PTHREAD_MUTEX_INITIALIZER {0}
 
-/* What is always done at once, and done. */
 #define SN_DONE(name, ...)                                                             \
     static inline int name(__VA_ARGS__)                                                \
     {                                                                                  \
@@ -25,11 +30,10 @@ SN_DONE(pthread_cond_timedwait, pthread_cond_t *c, pthread_mutex_t *m,
         const struct timespec *until)
 SN_DONE(pthread_join, pthread_t t, void **result)
 
-/* Callers do the work themselves then. */
 static inline int pthread_create(pthread_t *t, const void *attr, void *(*run)(void *),
                                  void *arg)
 {
-    return 1;
+    return EAGAIN;
 }
 
 static inline int pthread_once(pthread_once_t *once, void (*run)(void))

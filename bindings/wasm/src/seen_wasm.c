@@ -5,11 +5,9 @@
  * enum seen_code; memory is bounded below 2^31, so an address is never negative. What is
  * more than a number comes back in `cells`. Nothing here checks what seen.h checks. */
 #include "seen.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 #define IMPORT(name) __attribute__((import_module("seen"), import_name(#name)))
@@ -24,23 +22,32 @@ ssize_t getrandom(void *to, size_t len, unsigned flags)
     return (ssize_t)len;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *out)
-{
-    memset(out, 0, sizeof *out);
-    return 0;
-}
-
 /* ---- memory ---------------------------------------------------------------------- */
 
 void *EXPORT(take_memory)(size_t len)
 {
-    return malloc(len);
+    return aligned_alloc(64, (len + 63) & ~(size_t)63); /* as seen_open_bytes wants it */
 }
 
 void EXPORT(give_memory)(void *p)
 {
     free(p);
 }
+
+/* Zeroed, as filters want it. An address and a length are numbers below 2^31. */
+static void *zeroed(void *ctx, size_t len, size_t align)
+{
+    size_t whole = (len + align - 1) / align * align;
+    void *p = len <= INT32_MAX ? aligned_alloc(align, whole) : NULL;
+    return p ? memset(p, 0, len) : NULL;
+}
+
+static void give_back(void *ctx, void *p, size_t len)
+{
+    free(p);
+}
+
+static const seen_allocator memory = {.alloc = zeroed, .free = give_back};
 
 /* What a call has to say beyond its result. */
 static union cell {
@@ -129,7 +136,8 @@ int EXPORT(filter_new)(int kind, unsigned flags, double keys, double error, doub
                       .probes = probes,
                       .hash = hash,
                       .seed = seed,
-                      .seed_high = seed_high};
+                      .seed_high = seed_high,
+                      .alloc = memory};
     seen_filter *f;
     return made(seen_new(&spec, &f), f);
 }
@@ -153,7 +161,8 @@ void EXPORT(set_params)(double keys, double error, double bits, unsigned probes,
                            .seeds = seeds,
                            .seeds_n = seeds_n,
                            .type = type,
-                           .column = column};
+                           .column = column,
+                           .alloc = memory};
 }
 
 int EXPORT(filter_new_foreign)(const char *format)
@@ -165,7 +174,7 @@ int EXPORT(filter_new_foreign)(const char *format)
 int EXPORT(filter_open)(const void *bytes, size_t len)
 {
     seen_filter *f;
-    return made(seen_open_bytes(bytes, len, SEEN_LOAD, NULL, &f), f);
+    return made(seen_open_bytes(bytes, len, SEEN_LOAD, &memory, &f), f);
 }
 
 int EXPORT(filter_open_foreign)(const void *bytes, size_t len, const char *format)
@@ -333,7 +342,8 @@ int EXPORT(builder_new)(double error, double bytes, unsigned hash, uint64_t seed
                             .hash = hash,
                             .seed = seed,
                             .seed_high = seed_high,
-                            .threads = 1};
+                            .threads = 1,
+                            .alloc = memory};
     seen_builder *b;
     return made(seen_builder_new(&spec, &b), b);
 }

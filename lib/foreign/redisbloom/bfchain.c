@@ -402,7 +402,7 @@ void sn_bf_get_info(const sn_bf *f, sn_bf_info *out)
 
 int sn_bf_get_link(const sn_bf *f, uint32_t i, sn_bf_link_info *out)
 {
-    if (SN_STRANGERS && i >= f->n)
+    if (i >= f->n)
         return sn_fail(SEEN_EINVAL, "link %u of %u", i, f->n);
     const sn_bf_link *l = &f->links[i];
     *out = (sn_bf_link_info){.bytes = l->bits / 8,

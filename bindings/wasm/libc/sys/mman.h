@@ -1,6 +1,7 @@
-/* mman.h - no pages to map: memory comes from the allocator of seen_wasm.c. */
+/* mman.h - no pages to map: filters take their memory from the allocator of seen_wasm.c. */
 #ifndef SN_WASM_MMAN_H
 #define SN_WASM_MMAN_H
+#include <errno.h>
 #include <stddef.h>
 
 #define PROT_READ 1
@@ -16,6 +17,7 @@
 static inline void *mmap(void *at, size_t len, int prot, int flags, int fd,
                          long long offset)
 {
+    errno = ENOMEM;
     return MAP_FAILED;
 }
 static inline int munmap(void *p, size_t len)
