@@ -14,6 +14,5 @@ gid_t getegid(void);
 int fchmod(int fd, mode_t mode);
 int fchown(int fd, uid_t owner, gid_t group);
 int mkostemp(char *name, int flags);
-mode_t umask(mode_t mask);
 uid_t geteuid(void);
 #endif

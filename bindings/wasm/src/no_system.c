@@ -62,7 +62,6 @@ char *realpath(const char *path, char *to)
     }
 NOBODY(char *, getenv, const char *name)
 NOBODY(gid_t, getegid, void)
-NOBODY(mode_t, umask, mode_t mask)
 NOBODY(pid_t, getpid, void)
 NOBODY(uid_t, geteuid, void)
 
