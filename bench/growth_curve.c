@@ -1,13 +1,13 @@
 /* growth_curve.c - what a filter costs that did not know how many keys would come:
  * growth_curve [-e ERROR] [-n MOST] [-o FILE.svg]
  *
- * At numbers of keys from 10^4 to MOST, a fifth apart: the bits a key, and the time of a
+ * At numbers of keys from 100 to MOST, a fifth apart: the bits a key, and the time of a
  * lookup in batches, half of the keys present, of a filter grown by layers, of one grown in
  * place, of one made again from a scratch file, and of one made to measure; all in one run,
  * the best of five rounds in turn. Adds are the CPU time of all of them up to there. The
  * table goes to standard output, the curves to FILE. */
-#include "growing.h"
 #include "messages.h"
+#include "scratch_hashes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static seen_filter *make(seen_kind kind, uint64_t keys)
     return f;
 }
 
-/* Adds keys FROM .. TO-1 to F, or to G; returns the time it took. */
-static double add(seen_filter *f, kit_growing *g, uint64_t from, uint64_t to)
+/* Adds keys FROM .. TO-1 to F; returns the time it took. */
+static double add(seen_filter *f, uint64_t from, uint64_t to)
 {
     double took = 0;
     for (uint64_t i = from; i < to;) {
@@ -61,8 +61,7 @@ static double add(seen_filter *f, kit_growing *g, uint64_t from, uint64_t to)
             hash[j] = key(i + j);
         i += n;
         double start = cpu();
-        if ((g ? kit_growing_add(g, hash, n, answer)
-               : seen_add_hashes(f, hash, n, answer, NULL)) < 0)
+        if (seen_add_hashes(f, hash, n, answer, NULL) < 0)
             kit_die("%s", seen_reason());
         took += cpu() - start;
     }
@@ -189,28 +188,24 @@ int main(int argc, char **argv)
         else
             return 2;
     }
-    seen_hasher hasher;
-    seen_hasher_init(&hasher, SEEN_HASH_XXH3, 1, 0);
-    seen_spec spec = {.kind = SEEN_BLOCKED, .error = error, .hasher = &hasher};
-    kit_growing *again = kit_growing_new(&spec, false);
-    if (!again)
-        kit_die("no filter is made again at an error of %g", error);
     static point all[POINTS];
     seen_filter *f[WAYS] = {[LAYERS] = make(SEEN_BLOCKED, 0),
-                            [IN_PLACE] = make(SEEN_QUOTIENT, 0)};
+                            [IN_PLACE] = make(SEEN_AUTO, 0),
+                            [AGAIN] = make(SEEN_AUTO, 0)};
+    kit_scratch *scratch = kit_scratch_for(f[AGAIN]);
+    if (!scratch)
+        kit_die("no filter is made again at an error of %g", error);
     double took[WAYS] = {0};
     size_t n = 0;
     uint64_t have = 0;
-    for (double keys = 1e4; keys <= most * 1.001 && n < POINTS; keys *= 1.2, n++) {
+    for (double keys = 100; keys <= most * 1.001 && n < POINTS; keys *= 1.2, n++) {
         point *p = all + n;
         uint64_t to = (uint64_t)keys;
         p->keys = (double)to;
-        took[LAYERS] += add(f[LAYERS], NULL, have, to);
-        took[IN_PLACE] += add(f[IN_PLACE], NULL, have, to);
-        took[AGAIN] += add(NULL, again, have, to);
-        f[AGAIN] = kit_growing_filter(again);
-        f[MEASURED] = make(SEEN_BLOCKED, to);
-        took[MEASURED] = add(f[MEASURED], NULL, 0, to);
+        for (int w = 0; w < MEASURED; w++)
+            took[w] += add(f[w], have, to);
+        f[MEASURED] = make(SEEN_AUTO, to);
+        took[MEASURED] = add(f[MEASURED], 0, to);
         have = to;
         measure(p, f);
         for (int w = 0; w < WAYS; w++)
@@ -220,8 +215,8 @@ int main(int argc, char **argv)
     report(all, n);
     if (file)
         draw(file, all, n);
-    seen_free(f[LAYERS]);
-    seen_free(f[IN_PLACE]);
-    seen_free(kit_growing_end(again));
+    for (int w = 0; w < MEASURED; w++)
+        seen_free(f[w]);
+    kit_scratch_free(scratch);
     return 0;
 }

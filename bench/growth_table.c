@@ -1,4 +1,4 @@
-/* growth_table.c - the calculation behind lib/filter/grow.c: what growing costs.
+/* growth_table.c - the calculation behind lib/filter/growth.c: what growing costs.
  *
  * For each first layer n0, growth g and tightening r: the bytes of a filter grown from
  * nothing over those of one made to measure, at 1% error and averaged over 1 to 10

@@ -300,7 +300,7 @@ static void count_lines(job *j)
             hash_by_group(j, &g, b);
         named_add(j->seen, NULL, j->by ? g.hash : b->hash, b->n, b->dup);
         if (!j->quiet)
-            sizing_say_layers(j->seen->growing);
+            sizing_say_ended(j->seen->scratch);
         for (size_t i = 0; j->by && i < b->n; i++) {
             j->groups.all[g.group[i]].lines++;
             j->groups.all[g.group[i]].count += !b->dup[i];

@@ -303,7 +303,7 @@ static void print_row(const plan *pl, const seen_size *s)
            s->kind == pl->choice ? " <- chosen" : "");
 }
 
-/* What a run takes that does not know the number: kit/growing.h. */
+/* What a run takes that does not know the number: lib/filter/growth.c. */
 static void print_growing(const plan *pl)
 {
     const sizing *z = &pl->given;
@@ -319,8 +319,7 @@ static void print_growing(const plan *pl)
                kit_show_bytes(8 * (double)z->keys, b));
     const seen_size *grown = pl->row + SEEN_QUOTIENT;
     if (grown->bytes)
-        printf("A filter that is kept and grows takes the least with --kind quotient: some "
-               "%s here, in one layer.\n",
+        printf("A filter that is kept and grows takes some %s here, in one layer.\n",
                kit_show_bytes((double)grown->bytes, a));
 }
 

@@ -286,9 +286,19 @@ int seen_guard_suspend(seen_guard *g)
     return g->home->suspend(g);
 }
 
+/* Rebuilt with twice the room, and fourfold if the table turns out to have more. */
+static const seen_growth next_build = {.step = {{0, 2, 1}}}, retry = {.step = {{0, 4, 1}}};
+
 uint64_t sn_guard_room(const seen_guard *g, uint64_t known)
 {
-    return g->config.keys < 2 * known ? 2 * known : g->config.keys;
+    uint64_t room = seen_growth_next(&next_build, known);
+    return g->config.keys < room ? room : g->config.keys;
+}
+
+uint64_t sn_guard_more(uint64_t room)
+{
+    uint64_t more = seen_growth_next(&retry, room);
+    return more ? more : room;
 }
 
 int sn_guard_built(seen_guard *g, int rc)

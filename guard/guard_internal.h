@@ -105,6 +105,8 @@ bool sn_local_due(seen_guard *g);
 
 /* The size of the next filter: twice the keys KNOWN, or what was expected. */
 uint64_t sn_guard_room(const seen_guard *g, uint64_t known);
+/* Keys of the next try, after ROOM were too few. */
+uint64_t sn_guard_more(uint64_t room);
 /* What a scan returns when it is ended early. */
 enum { SCAN_TOO_SMALL = 200, SCAN_GIVEN_UP = 201 };
 /* Counts the outcome of a build; RC is 0, one of the two above, or an error. */

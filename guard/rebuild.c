@@ -203,7 +203,7 @@ int sn_local_build(seen_guard *g, bool asked)
     uint64_t known = c->built + c->added;
     uint64_t room = sn_guard_room(g, known - (c->deleted < known ? c->deleted : known));
     while ((rc = build_once(g, room, asked)) == SCAN_TOO_SMALL)
-        room *= 4;
+        room = sn_guard_more(room);
     sn_control_unlock(lock);
     return sn_guard_built(g, rc);
 }

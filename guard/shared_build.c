@@ -207,7 +207,7 @@ int sn_shared_build(seen_guard *g, bool asked)
             break;
         uint64_t known = v.built + v.added;
         known -= v.deleted < known ? v.deleted : known;
-        b.room = larger ? 4 * b.room : sn_guard_room(g, known);
+        b.room = larger ? sn_guard_more(b.room) : sn_guard_room(g, known);
         b.hasher = v.hasher;
         memcpy(b.epoch, v.epoch, sizeof b.epoch);
         rc = build_once(&b, asked);

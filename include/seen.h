@@ -383,6 +383,49 @@ SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
                           seen_filter **out);
 
+/* ---- growth, for our own programs ------------------------------------------------ */
+
+/* Somebody who keeps the hashes of a filter's keys, so that the filter can be made again
+ * from them when it is full: as small and as fast at every moment as one made to measure. */
+typedef struct seen_hash_source {
+    /* Keeps N hashes, at most 1024: 0, or if it cannot, a negative code, and none of them.
+     * It is then asked once more to give what it has, and the filter grows by itself. */
+    int (*keep)(void *ctx, const uint64_t *h, size_t n);
+    /* Calls GIVE with all hashes kept, in any number of pieces. 0, the negative code that
+     * GIVE returned, or one that says that they are lost: from then on, the filter says
+     * yes to every key. */
+    int (*again)(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n), void *to);
+    void *ctx;
+} seen_hash_source;
+
+/* F, which is empty and was made without a number of keys, grows from SOURCE from now on:
+ * 1.00 to 1.25 times the bytes of a filter made to measure. SEEN_EINVAL if it is another
+ * filter; SEEN_EKIND if filters with its error are made too slowly. Adds return what
+ * SOURCE returns; seen_merge, seen_clear and seen_remove refuse F with SEEN_EKIND. */
+SEEN_API int seen_grow_from(seen_filter *f, const seen_hash_source *source);
+
+/* How something grows: a capacity below .below is followed by keys / over * times keys, by
+ * the first step that fits (.below is 0 in the last one). Layers below .small keys, of
+ * which there are at most .small_most, have .small_share of the error each; a first layer
+ * whose size was asked for has .asked, or .asked_small if it is small; the others divide
+ * the rest, each .ratio times the one before, or 1/i^2 if .ratio is 0. */
+typedef struct seen_growth_step {
+    uint64_t below, times, over;
+} seen_growth_step;
+typedef struct seen_growth {
+    seen_growth_step step[4];
+    uint64_t small;
+    uint32_t small_most;
+    double small_share, asked, asked_small, ratio;
+} seen_growth;
+
+/* The capacity after KEYS; 0 if there is none. */
+SEEN_API uint64_t seen_growth_next(const seen_growth *g, uint64_t keys);
+/* The share of layer I (0 is the first) where the first has room for FIRST keys, ASKED for
+ * or not. All shares together are at most 1. */
+SEEN_API double seen_growth_share(const seen_growth *g, uint64_t first, bool asked,
+                                  uint32_t i);
+
 /* ---- what is in it --------------------------------------------------------------- */
 
 typedef struct seen_stats {

@@ -237,8 +237,8 @@ named_filter *named_open_if_filter(const char *name)
 void named_make(named_filter *s, const sizing *z, const seen_spec *spec, bool kept)
 {
     s->hashes = true;
-    s->growing = sizing_grow(z, spec, kept);
-    s->filter = s->growing ? kit_growing_filter(s->growing) : sizing_make(spec);
+    s->filter = sizing_make(spec);
+    s->scratch = kept ? NULL : sizing_scratch(z, s->filter);
 }
 
 void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
@@ -247,13 +247,6 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
     if (s->ops) {
         if (!s->ops->add(s, keys, n, dup))
             exit(2);
-        return;
-    }
-    if (s->growing) {
-        int rc = kit_growing_add(s->growing, hashes, n, dup);
-        s->filter = kit_growing_filter(s->growing);
-        if (rc < 0)
-            named_die(s->name ? s->name : "filter", rc);
         return;
     }
     int rc = s->hashes && hashes ? seen_add_hashes(s->filter, hashes, n, dup, NULL)
@@ -299,29 +292,24 @@ bool named_drops_cr(const named_filter *s)
 
 uint64_t named_bytes(named_filter *s)
 {
-    if (s->growing)
-        return kit_growing_bytes(s->growing);
-    return s->ops ? s->ops->bytes(s) : s->filter ? seen_bytes(s->filter) : 0;
+    if (s->ops || !s->filter)
+        return s->ops ? s->ops->bytes(s) : 0;
+    return seen_bytes(s->filter) + (s->scratch ? kit_scratch_bytes(s->scratch) : 0);
 }
 
 uint64_t named_added(const named_filter *s)
 {
-    return s->growing ? kit_growing_added(s->growing) : seen_added(s->filter);
+    return seen_added(s->filter);
 }
 
 double named_lost(named_filter *s)
 {
-    if (s->growing)
-        return kit_growing_lost(s->growing);
     return s->ops ? s->ops->lost(s) : s->filter ? seen_lost_expected(s->filter) : 0;
 }
 
 void named_lost_range(const named_filter *s, double before, double *low, double *high)
 {
-    if (s->growing)
-        kit_growing_lost_range(s->growing, before, low, high);
-    else
-        seen_lost_range(s->filter, before, low, high);
+    seen_lost_range(s->filter, before, low, high);
 }
 
 static int put(void *ctx, const void *p, size_t len)
@@ -408,8 +396,8 @@ void named_close(named_filter *s)
         return;
     if (s->ops && s->ops->close)
         s->ops->close(s);
-    kit_growing_end(s->growing); /* of the same filter */
     seen_free(s->filter);
+    kit_scratch_free(s->scratch);
     if (s->piped)
         munmap(s->piped, s->piped_room);
     if (s->lock >= 0)

@@ -38,7 +38,7 @@ struct named_filter {
     const named_ops *ops; /* NULL: the library does */
     void *ctx;            /* of ops */
     bool hashes;          /* takes hashes of FILTER's hasher */
-    kit_growing *growing; /* makes FILTER again when it is full; NULL: the library does */
+    kit_scratch *scratch; /* FILTER is made again from it when it is full; NULL: none */
     int lock;             /* descriptor that holds the lock; -1 */
     bool gzip;            /* another system's filter, compressed as a whole */
     void *piped;          /* the bytes of a filter from a pipe, or unpacked */

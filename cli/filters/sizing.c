@@ -33,24 +33,18 @@ bool sizing_option(sizing *s, const kit_parse *p, int key)
     return false;
 }
 
-kit_growing *sizing_grow(const sizing *s, const seen_spec *spec, bool kept)
+kit_scratch *sizing_scratch(const sizing *s, seen_filter *f)
 {
-    seen_spec fresh = *spec;
-    seen_hasher hasher;
-    if (s->no_scratch || s->keys || s->memory || !(s->error > 0))
-        return NULL;
-    if (!fresh.hasher) {
-        hasher = kit_new_hasher(0);
-        fresh.hasher = &hasher;
-    }
-    return kit_growing_new(&fresh, kept);
+    return s->no_scratch || s->keys || s->memory || s->kind || !(s->error > 0)
+               ? NULL
+               : kit_scratch_for(f);
 }
 
-void sizing_say_layers(kit_growing *g)
+void sizing_say_ended(kit_scratch *s)
 {
-    int why = g ? kit_growing_why_layers(g) : 0;
+    int why = s ? kit_scratch_ended(s) : 0;
     if (why)
-        kit_warn("no room for a scratch file in TMPDIR (%s): the filter grows by layers "
+        kit_warn("no room for a scratch file in TMPDIR (%s): the filter grows in place "
                  "(--no-scratch says so from the start)",
                  strerror(why));
 }

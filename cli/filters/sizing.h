@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "growing.h"
 #include "options.h"
+#include "scratch_hashes.h"
 #include "seen.h"
 
 typedef struct sizing {
@@ -36,8 +36,8 @@ enum { OPT_KIND = 0x420, OPT_NO_SCRATCH };
         OPT_NO_SCRATCH, "no-scratch", NULL,                                            \
             "Write no scratch file. With -e and without -n the hashes of the keys go " \
             "to TMPDIR, eight bytes each, and a filter that is full is made again "    \
-            "from them, a quarter larger; without the file it grows by layers, to two " \
-            "to three times the memory."                                               \
+            "from them, a quarter larger; without the file it grows in place, to " \
+            "twice the memory."                                               \
     }
 
 /* Takes -n, -e, -m, --kind and --no-scratch; returns whether KEY was one of them. */
@@ -46,11 +46,10 @@ bool sizing_option(sizing *s, const kit_parse *p, int key);
 /* Makes a new filter with a fresh seed, or reports why not and ends the program. */
 seen_filter *sizing_make(const seen_spec *spec);
 
-/* The filter of SPEC, which S describes, as one that is made again from a scratch file
- * when it is full; NULL if it is not to be, or if it is better made by sizing_make.
- * KEPT: it outlives the run. */
-kit_growing *sizing_grow(const sizing *s, const seen_spec *spec, bool kept);
+/* Has F, a new filter that S describes, made again from a scratch file when it is full.
+ * NULL if it is not to be, or is better grown by the library. */
+kit_scratch *sizing_scratch(const sizing *s, seen_filter *f);
 
-/* Says, once, that G has no scratch file any more. */
-void sizing_say_layers(kit_growing *g);
+/* Says, once, that there is no scratch file any more. */
+void sizing_say_ended(kit_scratch *s);
 #endif

@@ -13,15 +13,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUCKET = 64, BUCKET_KEYS = 7 }; /* of a set, see docs/format.md */
+/* Keys that a set of at most BYTES holds. */
+static uint64_t set_holds(uint64_t bytes)
+{
+    seen_size set = {.kind = SEEN_SET, .bytes = bytes, .error = 0.01};
+    return seen_solve(&set) < 0 ? 0 : set.keys;
+}
 
 /* Keys of a set that doubles to exactly MEMORY bytes. */
 static uint64_t first_keys(uint64_t memory)
 {
-    uint64_t buckets = memory / BUCKET;
-    while (buckets > 16384)
-        buckets /= 2;
-    return buckets > 1 ? (buckets - 1) * BUCKET_KEYS : 1;
+    while (memory > 1 << 20)
+        memory /= 2;
+    uint64_t keys = set_holds(memory);
+    return keys ? keys : 1;
 }
 
 /* A filter of exactly MEMORY bytes, the best for KEYS, that never refuses a key. */
@@ -30,14 +35,12 @@ static seen_spec filter_in(uint64_t memory, uint64_t keys)
     seen_size best = {.keys = keys, .bytes = memory};
     if (seen_solve(&best) < 0)
         kit_die("%s", seen_reason());
-    uint64_t bits =
-        best.kind == SEEN_CLASSIC ? best.bits : memory / BUCKET * BUCKET * 8;
-    return (seen_spec){.kind = best.kind, .bits = bits, .probes = best.probes};
+    return (seen_spec){.kind = best.kind, .bits = best.bits, .probes = best.probes};
 }
 
 seen_spec budget_spec(uint64_t memory, uint64_t keys)
 {
-    if (!keys || keys <= memory / BUCKET * BUCKET_KEYS)
+    if (!keys || keys <= set_holds(memory))
         return (seen_spec){.kind = SEEN_SET, .keys = first_keys(memory)};
     return filter_in(memory, keys);
 }
@@ -80,8 +83,7 @@ size_t budget_keep(uniq *u, size_t n)
     if (bytes * 2 <= memory)
         return n < bytes / 16 ? n : bytes / 16 + 1;
     /* It cannot double again: fill it to the last bucket, but not key by key. */
-    uint64_t most = bytes / BUCKET * BUCKET_KEYS,
-             room = most > added ? most - added : 0;
+    uint64_t most = set_holds(bytes), room = most > added ? most - added : 0;
     if (room > 64 || n <= room)
         return n < room ? n : (size_t)room;
     /* Made for 16 bits a line: a compromise, as nobody knows how many will come. */

@@ -64,38 +64,44 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
         dup[r->at[j]] = r->dup[j];
 }
 
+/* What was predicted of the losses. It takes a moment, so it is made again when the filter
+ * has grown by 1%. */
+typedef struct prediction {
+    uint64_t next; /* keys at which it is made again */
+    uint64_t at;   /* keys that it is for */
+    double most;   /* lines lost, the upper end */
+    double error;  /* of the filter */
+} prediction;
+
 /* How many of N lines can be added now so that the losses stay within what is allowed,
  * up to the upper end of their interval: a few at a time, because the error rises with
  * each, or none. */
-static size_t may_take(uniq *u, size_t n)
+static size_t may_take(uniq *u, size_t n, prediction *p)
 {
-    static uint64_t next, at;
-    static double most, error;
     if (u->max_lost < 0 || !u->seen->filter)
         return n;
     uint64_t added = named_added(u->seen), few = added / 64 + 64;
     n = n < few ? n : few;
-    double ahead = added + n > at ? (double)(added + n - at) * error * 1.5 : 0;
-    /* The prediction takes a moment: made again when the filter has grown by 1%. */
-    if (added >= next || most + ahead > u->max_lost) {
+    double ahead = added + n > p->at ? (double)(added + n - p->at) * p->error * 1.5 : 0;
+    if (added >= p->next || p->most + ahead > u->max_lost) {
         double low;
-        error = seen_error_predicted(u->seen->filter);
-        ahead = (double)n * error * 1.2;
-        named_lost_range(u->seen, u->lost_base - ahead, &low, &most);
-        at = added + n;
-        next = added + added / 100 + 16;
-        return most <= u->max_lost ? n : 0;
+        p->error = seen_error_predicted(u->seen->filter);
+        ahead = (double)n * p->error * 1.2;
+        named_lost_range(u->seen, u->lost_base - ahead, &low, &p->most);
+        p->at = added + n;
+        p->next = added + added / 100 + 16;
+        return p->most <= u->max_lost ? n : 0;
     }
     return n;
 }
 
 /* Looks up and adds the lines of B; returns how many, fewer than all only if too many
  * would be lost. */
-static size_t add_batch(uniq *u, batch *b, rest *r)
+static size_t add_batch(uniq *u, batch *b, rest *r, prediction *p)
 {
     size_t done = 0;
     while (done < b->n) {
-        size_t n = may_take(u, budget_keep(u, b->n - done));
+        size_t n = may_take(u, budget_keep(u, b->n - done), p);
         if (!n)
             break;
         if (u->nagainst)
@@ -105,8 +111,8 @@ static size_t add_batch(uniq *u, batch *b, rest *r)
                         b->dup + done);
         done += n;
     }
-    if (u->seen->growing && !u->quiet)
-        sizing_say_layers(u->seen->growing);
+    if (!u->quiet)
+        sizing_say_ended(u->seen->scratch);
     return done;
 }
 
@@ -115,6 +121,7 @@ typedef struct pass {
     uniq *u;
     feed *f;
     rest r;
+    prediction losses;
     bool enough; /* no more lines are added */
 } pass;
 
@@ -153,7 +160,7 @@ static bool decide(void *ctx, batch *b, unsigned part)
     pass *w = ctx;
     work *k = b->own;
     (void)part;
-    size_t taken = w->enough || kit_stopped ? 0 : add_batch(w->u, b, &w->r);
+    size_t taken = w->enough || kit_stopped ? 0 : add_batch(w->u, b, &w->r, &w->losses);
     k->last = taken < b->n && !w->enough && !kit_stopped;
     cut_short(w, b, taken);
     note(w->u, b, named_bytes(w->u->seen));

@@ -101,10 +101,10 @@ static void entry_kept(void *ctx, const group *g, uint64_t id, uint64_t at,
 static void grow_visited(schedule *q)
 {
     log_state *s = log_of(q);
-    uint64_t n = visited_count(s->v);
+    uint64_t n = visited_next(s->v);
     q->store->commit(q, false);
     visited_free(s->v);
-    s->v = visited_new(q->conf, frontier_seed(s->f), n < 1000000 ? 2 * n : n + n / 5);
+    s->v = visited_new(q->conf, frontier_seed(s->f), n);
     rebuild *r = kit_alloc(sizeof *r);
     r->q = q;
     walker w = {NULL, entry_kept, r};

@@ -23,6 +23,8 @@ void visited_add(visited *v, const seen_key *keys, size_t n, bool *dup);
 /* Whether more addresses came than expected: then the caller rebuilds a larger set from
  * the log, with the same bytes per address. */
 bool visited_full(const visited *v);
+/* How many addresses the larger set is for. */
+uint64_t visited_next(const visited *v);
 
 uint64_t visited_count(const visited *v);
 uint64_t visited_bytes(const visited *v);

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "filter/exceptions.h"
+#include "filter/growth.h"
 #include <string.h>
 
 #define GROUP 16
@@ -326,6 +327,8 @@ static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
 {
     if ((*why = sn_may_add(f)) < 0)
         return 0;
+    if (f->source.again)
+        return sn_add_kept(f, keys, h, n, dup, why);
     if (!dup && sn_add_bulk(f, keys, h, n))
         return n;
     size_t done = 0;

@@ -1,6 +1,7 @@
 /* filter.c - the handle: made, copied, cleared, merged, freed. */
 #include "filter/batch.h"
 #include "filter/exceptions.h"
+#include "filter/growth.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
@@ -74,8 +75,7 @@ int seen_new(const seen_spec *spec, seen_filter **out)
                : spec->error == 0         ? 0.01
                                           : spec->error;
     bool unknown = !spec->keys && !(f->flags & SEEN_FIXED) &&
-                   sn_unfolds_to(f->kind) &&
-                   f->once == sn_kind_of(f->kind)->multiset;
+                   sn_begins_whole(sn_kind_of(f->kind), f->once);
     rc = unknown ? sn_append_hashes(f) : sn_append(f, &shape);
     if (rc < 0) {
         seen_free(f);
@@ -142,6 +142,8 @@ static int clear(seen_filter *f)
     if (!(sn_newest(f)->kind->can & SEEN_CAN_ADD))
         return sn_refuse_static(sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
+    if (rc == 0)
+        rc = sn_refuse_kept(f, "that they were forgotten");
     if (rc < 0)
         return rc;
     if (sn_in_file(f)) { /* the file keeps its shape: all layers, all empty */
@@ -213,6 +215,7 @@ int seen_copy(const seen_filter *f, seen_filter **out)
         }
     }
     if (rc == 0) {
+        g->late = f->late;
         g->modified = f->modified;
         g->content = f->content;
         rc = sn_exceptions_copy(g, f);
@@ -398,6 +401,8 @@ static int merge(seen_filter *dst, const seen_filter *src)
         return sn_fail(SEEN_EKIND, "%s filters cannot be merged",
                        sn_newest(dst)->kind->name);
     int rc = sn_may_change(dst);
+    if (rc == 0)
+        rc = sn_refuse_kept(dst, "those of another filter");
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to anything of the same seed, whatever its size. */
@@ -479,7 +484,7 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
                            "a %s filter does not hold its keys' hashes: rebuild "
                            "it from the keys",
                            f->layer[i].kind->name);
-    if (spec->kind == SEEN_RIBBON)
+    if (sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_ADD))
         return rebuild_static(f, spec, out);
     seen_spec s = *spec;
     seen_hasher hasher; /* the hashes were made with it */

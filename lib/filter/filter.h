@@ -34,7 +34,7 @@ struct seen_filter {
 
     /* A filter that lives in a file or in somebody's memory. */
     uint8_t *map; /* NULL: bodies are ours, from alloc */
-    uint64_t map_len;
+    uint64_t map_len, header_len;
     bool map_owned; /* munmap it */
     int lock;       /* from sn_map; -1 */
     bool writable, dirty;
@@ -42,6 +42,9 @@ struct seen_filter {
     bool shared;     /* others add too: the header is not ours to write */
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
+
+    seen_hash_source source; /* keeps the hashes, and gives them again; zeroes: nobody does */
+    int64_t late; /* keys that are in now, less those that were new when they came */
 
     sn_exceptions *exceptions; /* exceptions; NULL: none */
     uint64_t modified;   /* the file behind it, in nanoseconds, when it was opened */
@@ -61,18 +64,8 @@ static inline bool sn_in_file(const seen_filter *f)
     return f->map;
 }
 
-/* ---- grow.c ---- */
+/* ---- growth.c; growth.h has what decides ---- */
 
-/* What layer number I (0 is the first) promises: keys and error. */
-void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
-/* A first layer of whole hashes, for filters that do not know how many will come. */
-int sn_append_hashes(seen_filter *f);
-/* Whether such a layer may later become one of this kind (cuckoo: with SEEN_ONCE). */
-bool sn_unfolds_to(seen_kind kind);
-/* From whole hashes to the first layer of the filter's own kind. */
-int sn_unfold(seen_filter *f);
-/* Makes room for at least one more key, by a layer or inside the kind. */
-int sn_grow(seen_filter *f);
 /* Moves the layers so that there can be N of them; SEEN_ENOMEM. */
 int sn_make_room(seen_filter *f, uint32_t n);
 /* Appends a layer of SHAPE with a zeroed body of its own. */
@@ -86,8 +79,6 @@ void sn_choose_variants(seen_filter *f);
 
 /* Resolves SPEC to the shape of a first layer, or to a reason why not. */
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
-/* The error that a first layer may use of the ERROR promised for the whole. */
-double sn_first_share(const seen_spec *spec, double error);
 
 /* ---- foreign_handle.c: the same calls on another system's filter ---- */
 size_t sn_handle_foreign_add(seen_filter *f, const seen_key *keys, size_t n, bool *dup,

@@ -102,9 +102,15 @@ static losses expect(const seen_filter *f)
     return all;
 }
 
+/* Lost when they came, and told apart since: their number is known. */
+static double late(const seen_filter *f)
+{
+    return (double)f->late;
+}
+
 double seen_lost_expected(const seen_filter *f)
 {
-    return expect(f).mean;
+    return fmax(expect(f).mean + late(f), 0);
 }
 
 /* The smallest whole number that a negative binomial variable of this mean and variance
@@ -128,7 +134,8 @@ static double counted_quantile(double mean, double more, double tail)
 void seen_lost_range(const seen_filter *f, double before, double *low, double *high)
 {
     losses all = expect(f);
-    double mean = fmax(all.mean - before, 0), more = fmax(all.variance - all.mean, 0);
+    double known = late(f) != 0 ? late(f) - before : 0;
+    double mean = fmax(known != 0 ? all.mean : all.mean - before, 0), more = fmax(all.variance - all.mean, 0);
     if (!(mean > 0)) {
         *low = *high = 0;
     } else if (mean < 500 && more < 100 * mean) {
@@ -139,4 +146,6 @@ void seen_lost_range(const seen_filter *f, double before, double *low, double *h
         *low = fmax(floor(mean - room), 0);
         *high = ceil(mean + room + (SIGMAS * SIGMAS - 1) / 6);
     }
+    *low = fmax(*low + known, 0);
+    *high = fmax(*high + known, 0);
 }

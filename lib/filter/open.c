@@ -5,6 +5,7 @@
  * against their sums on demand. */
 #include "filter/exceptions.h"
 #include "filter/file.h"
+#include "filter/growth.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/map.h"
@@ -16,8 +17,8 @@
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
 
-/* The preamble: SEEN_OK if the header's length and sum can be trusted. */
-static int check_preamble(const uint8_t *p, uint64_t len)
+/* Whether this library reads the file of LEN bytes at P; *COMPACT: in its short form. */
+static int check_version(const uint8_t *p, uint64_t len, bool *compact)
 {
     if (len < 8 || memcmp(p, SN_MAGIC, 8) != 0)
         REFUSE("not a filter file of seen");
@@ -25,13 +26,20 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         REFUSE("the preamble has %d bytes, but there are %llu: cut short", SN_PREAMBLE,
                (unsigned long long)len);
     uint32_t version = sn_le32(p + SN_AT_VERSION);
-    if (version > SN_FILE_VERSION)
+    if (version > SN_COMPACT_VERSION)
         return sn_fail(SEEN_EVERSION,
                        "made by a newer version: format %u, this library "
                        "reads up to %d",
-                       version, SN_FILE_VERSION);
+                       version, SN_COMPACT_VERSION);
     if (version == 0)
         REFUSE("version is 0");
+    *compact = version == SN_COMPACT_VERSION;
+    return 0;
+}
+
+/* The preamble: SEEN_OK if the header's length and sum can be trusted. */
+static int check_preamble(const uint8_t *p, uint64_t len)
+{
     uint64_t header = sn_le64(p + SN_AT_HEADER_LEN), file = sn_le64(p + SN_AT_FILE_LEN);
     if (file != len)
         REFUSE("file_len says %llu bytes, but there are %llu: cut short or extended",
@@ -46,6 +54,12 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         !(dirty && fits && sn_header_sum_dirty(p, layers) == sum))
         return sn_fail(SEEN_EDAMAGED,
                        "the header's checksum does not fit: it was damaged");
+    return fits ? 0 : sn_fail(SEEN_EFORMAT, "%u layers do not fit", layers);
+}
+
+/* The other numbers of the preamble. */
+static int check_numbers(const uint8_t *p)
+{
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
         REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
     uint32_t hash = sn_le32(p + SN_AT_HASH);
@@ -55,8 +69,6 @@ static int check_preamble(const uint8_t *p, uint64_t len)
         REFUSE("seed_high is given, but hash %u has a seed of 64 bits", hash);
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
         REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
-    if (!fits)
-        REFUSE("%u layers do not fit", layers);
     if (!sn_all_zero(p + SN_AT_RESERVED, SN_PREAMBLE - SN_AT_RESERVED))
         REFUSE("the reserved bytes of the preamble are not zero");
     double error = sn_le_double(p + SN_AT_ERROR);
@@ -65,11 +77,17 @@ static int check_preamble(const uint8_t *p, uint64_t len)
     return 0;
 }
 
-/* One record to a layer over BASE; *FREE is the first byte no body has taken. */
-static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
-                       uint64_t *taken)
+/* Bytes that a body of LEN takes in the file. */
+static uint64_t padded(const uint8_t *header, uint64_t len)
 {
-    const uint8_t *r = base + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
+    return sn_le64(header + SN_AT_HEADER_LEN) == SN_COMPACT ? len : sn_page_up(len);
+}
+
+/* One record of HEADER to a layer over BASE; *FREE is the first byte no body has taken. */
+static int read_record(sn_layer *l, const uint8_t *header, uint8_t *base, uint64_t len,
+                       uint32_t i, uint64_t *taken)
+{
+    const uint8_t *r = header + SN_PREAMBLE + (uint64_t)i * SN_RECORD;
     sn_shape *s = &l->shape;
     s->kind = (seen_kind)sn_le32(r + SN_IN_KIND);
     s->k = sn_le32(r + SN_IN_K);
@@ -92,12 +110,17 @@ static int read_record(sn_layer *l, uint8_t *base, uint64_t len, uint32_t i,
     uint64_t at = sn_le64(r + SN_IN_OFFSET);
     if (at != *taken || at > len || l->len > len - at)
         REFUSE("layer %u: its body lies outside the file", i + 1);
-    *taken = at + sn_page_up(l->len);
+    *taken = at + padded(header, l->len);
     l->body = base + at;
     return 0;
 }
 
-static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
+static bool may_begin_whole(seen_kind kind)
+{
+    return sn_begins_whole(sn_kind_of(kind), true);
+}
+
+static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t len)
 {
     uint64_t taken = sn_le64(p + SN_AT_HEADER_LEN);
     uint32_t layers = sn_le32(p + SN_AT_LAYERS);
@@ -105,7 +128,7 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     if (room < 0)
         return room;
     for (uint32_t i = 0; i < layers; i++) {
-        int rc = read_record(f->layer + i, p, len, i, &taken);
+        int rc = read_record(f->layer + i, p, base, len, i, &taken);
         if (rc < 0)
             return rc;
     }
@@ -114,10 +137,11 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
         if (sn_le32(p + SN_AT_FLAGS) & SEEN_ATOMIC &&
             !(f->layer[i].kind->can & SEEN_CAN_ATOMIC))
             REFUSE("flags say atomic, which %s is not", f->layer[i].kind->name);
-    if (taken != len || sn_header_len(f) != sn_le64(p + SN_AT_HEADER_LEN))
+    f->header_len = sn_le64(p + SN_AT_HEADER_LEN);
+    if (taken != len || (f->header_len != SN_COMPACT && sn_header_len(f) != f->header_len))
         REFUSE("the bodies do not fill the file");
     for (const sn_layer *l = f->layer; l < f->layer + layers; l++)
-        if (!sn_all_zero(l->body + l->len, sn_page_up(l->len) - l->len))
+        if (!sn_all_zero(l->body + l->len, padded(p, l->len) - l->len))
             return sn_fail(SEEN_EDAMAGED, "the padding after layer %d is not zero",
                            (int)(l - f->layer) + 1);
     f->flags |= sn_le32(p + SN_AT_FLAGS);
@@ -127,7 +151,7 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
     f->keys = sn_le64(p + SN_AT_KEYS);
     f->kind = (seen_kind)sn_le32(p + SN_AT_KIND);
     if (f->kind != f->layer[layers - 1].shape.kind &&
-        (layers > 1 || f->layer->shape.kind != SEEN_SET || !sn_unfolds_to(f->kind)))
+        (layers > 1 || f->layer->kind != sn_kind_whole() || !may_begin_whole(f->kind)))
         REFUSE("kind %d does not go with its layers", (int)f->kind);
     const sn_kind *own = sn_kind_of(f->kind);
     f->once = own && own->multiset && !sn_keeps_copies(f->layer);
@@ -160,7 +184,18 @@ static int read_layers(seen_filter *f, uint8_t *p, uint64_t len)
 /* A filter over LEN bytes at P; P stays whose it was on failure. */
 static int open_at(uint8_t *p, uint64_t len, const seen_allocator *a, seen_filter **out)
 {
-    int rc = check_preamble(p, len);
+    uint8_t unpacked[SN_PREAMBLE + SN_RECORD];
+    const uint8_t *header = p;
+    bool compact = false;
+    int rc = check_version(p, len, &compact);
+    if (rc == 0)
+        rc = compact ? sn_compact_check(p, len) : check_preamble(p, len);
+    if (rc == 0 && compact) {
+        sn_compact_unpack(p, unpacked);
+        header = unpacked;
+    }
+    if (rc == 0)
+        rc = check_numbers(header);
     if (rc < 0)
         return rc;
     seen_filter *f = sn_filter_alloc(a);
@@ -169,7 +204,7 @@ static int open_at(uint8_t *p, uint64_t len, const seen_allocator *a, seen_filte
     f->map = p;
     f->map_len = len;
     f->writable = false;
-    rc = read_layers(f, p, len);
+    rc = read_layers(f, header, p, len);
     if (rc < 0) {
         seen_free(f);
         return rc;
@@ -223,6 +258,8 @@ int seen_verify(const seen_filter *f)
 {
     if (!f->map || f->dirty || f->foreign)
         return 0; /* nothing vouches for these bits */
+    if (f->header_len == SN_COMPACT)
+        return sn_compact_check(f->map, f->map_len);
     const uint8_t *sum = f->map + sn_sums_at(f->layers);
     for (uint32_t i = 0; i < f->layers; i++) {
         const sn_layer *l = f->layer + i;
@@ -289,7 +326,7 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
         strcpy(f->path, path);
     if (!f->dirty && write != SN_WRITES_TOO &&
         !(f->flags & SEEN_ATOMIC && mode & (SEEN_WRITE | SEEN_LOAD))) {
-        f->content = sn_le64(p + SN_AT_SUM);
+        f->content = sn_le64(p + (f->header_len == SN_COMPACT ? SN_COMPACT_SUM : SN_AT_SUM));
         int listed = sn_exceptions_load(f, path);
         rc = listed < 0 ? listed : 0;
     }

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "filter/exceptions.h"
+#include "filter/growth.h"
 #include <string.h>
 
 int sn_may_add(seen_filter *f)
@@ -35,7 +36,8 @@ static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
     int rc = sn_may_add(f);
     if (rc < 0)
         return rc;
-    if (sn_add_group(f, &h, 1, &dup, &rc) == 0)
+    if ((f->source.again ? sn_add_kept(f, NULL, &h, 1, &dup, &rc)
+                         : sn_add_group(f, &h, 1, &dup, &rc)) == 0)
         return rc;
     if (f->exceptions)
         sn_exceptions_added(f, key, &h, 1, &dup);
@@ -106,6 +108,8 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
                        "'seen new -r')",
                        sn_newest(f)->kind->name);
     int rc = sn_may_change(f);
+    if (rc == 0)
+        rc = sn_refuse_kept(f, "that they were removed");
     if (rc < 0)
         return rc;
     for (sn_layer *l = sn_newest(f); l >= f->layer; l--) {

@@ -1,17 +1,10 @@
 /* size.c - how large, of which kind: from keys, errors and bytes to shapes. */
-#include "filter/filter.h"
+#include "filter/growth.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include <math.h>
 
 #define DEFAULT_ERROR 0.01
-/* A blocked filter is worth this many times the bits of classic, for its one cache
- * miss instead of k; it costs more below about 1e-4. */
-#define BLOCKED_WORTH 1.15
-/* Inside the second-level cache, split is worth this many times the bits of blocked. */
-#define SPLIT_WORTH 1.08
-#define SPLIT_MAX_BYTES ((uint64_t)256 << 10)
-
 /* No kind can tell keys apart that have one hash. */
 static double chance_of_hash(double keys)
 {
@@ -34,84 +27,49 @@ static int check_numbers(double keys, double error)
     return 0;
 }
 
-static uint64_t len_of(const sn_shape *s)
+/* A shape of exactly so many bits and probes: no promise, so never full. */
+static int shape_of_bits(const seen_spec *spec, sn_shape *out)
 {
-    return sn_kind_of(s->kind)->body_len(s);
-}
-
-/* Best shape of one kind, from an error or, if BYTES, from a budget. */
-static int shape_one(seen_kind id, sn_shape *s, double n, double p, uint64_t bytes)
-{
-    const sn_kind *kind = sn_kind_of(id);
+    const sn_kind *kind =
+        spec->kind == SEEN_AUTO ? sn_kind_textbook() : sn_kind_of(spec->kind);
+    double n = spec->keys ? (double)spec->keys : (double)spec->bits / 10;
     if (!kind)
-        return sn_fail(SEEN_EKIND, "this library has no kind number %d", (int)id);
-    s->kind = id;
-    int rc = bytes ? kind->shape_in(s, n, bytes) : kind->shape_for(s, n, p);
+        return sn_fail(SEEN_EKIND, "this library has no kind number %d",
+                       (int)spec->kind);
+    if (spec->flags & SEEN_REMOVES)
+        return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", kind->name);
+    int rc = check_numbers(spec->keys ? (double)spec->keys : 1, DEFAULT_ERROR);
     if (rc < 0)
         return rc;
-    if (!len_of(s))
-        return sn_fail(SEEN_EINVAL, "%s cannot have %u probes and %llu units",
-                       kind->name, s->k, (unsigned long long)s->units);
+    if (!kind->unit_bits)
+        return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes", kind->name);
+    if (!out->k)
+        out->k = kind->only_probes ? kind->only_probes
+                                   : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
+    out->kind = kind->id;
+    out->units = spec->bits / kind->unit_bits + (spec->bits % kind->unit_bits != 0);
+    if (!kind->body_len(out))
+        return sn_fail(SEEN_EINVAL, "%s cannot have %llu bits and %u probes",
+                       kind->name, (unsigned long long)spec->bits, out->k);
     return 0;
 }
 
-/* Takes cuckoo, each key once, in place of the classic shape S where it is smaller: two
- * cache misses instead of k. Not where adds are atomic, nor where only bytes are given:
- * then keys beyond N must raise the error, and slots would be full instead. */
-static void less_than_classic(sn_shape *s, double n, double p, uint64_t bytes,
-                              unsigned flags)
+/* Whether layers of KIND, which could keep copies, keep keys once. */
+static bool keeps_once(const seen_spec *spec, const sn_kind *kind)
 {
-    sn_shape cuckoo = {.own[SN_ONCE] = 1};
-    if (!bytes && !(flags & SEEN_ATOMIC) &&
-        shape_one(SEEN_CUCKOO, &cuckoo, n, p, 0) == 0 && len_of(&cuckoo) < len_of(s)) {
-        cuckoo.capacity = s->capacity;
-        cuckoo.error = s->error;
-        *s = cuckoo;
-    }
+    return kind && kind->multiset &&
+           (spec->flags & SEEN_ONCE || (kind->grow && !(spec->flags & SEEN_REMOVES)));
 }
 
-/* The kind that `seen` would take for adding: blocked, unless it wastes bits. */
-static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned flags)
+/* The kind of a filter of SPEC, SEEN_AUTO if its size decides: nobody said how many keys
+ * will come, and nothing else settles its size. */
+static seen_kind kind_of_spec(const seen_spec *spec)
 {
-    sn_shape classic = *s, blocked = *s, split = *s;
-    const seen_kind removes = SEEN_CUCKOO;
-    const bool probes_given = s->k != 0;
-    if (flags & SEEN_REMOVES)
-        return shape_one(sn_kind_of(removes) ? removes : SEEN_SET, s, n, p, bytes);
-    int rc = shape_one(SEEN_CLASSIC, &classic, n, p, bytes);
-    bool have_blocked = shape_one(SEEN_BLOCKED, &blocked, n, p, bytes) == 0;
-    if (rc < 0 && !have_blocked)
-        return rc;
-    *s = classic;
-    if (rc == 0 && !probes_given)
-        less_than_classic(s, n, p, bytes, flags);
-    if (flags & SEEN_SMALLEST || !have_blocked)
-        return rc;
-    /* With a budget both have the same bytes: compare what classic would need for
-     * the error that blocked reaches. */
-    double worth = (double)len_of(&classic);
-    if (bytes) {
-        sn_shape same = {.kind = SEEN_CLASSIC};
-        double e = sn_blocked.error_at(&blocked, n);
-        if (e < 1 && sn_classic.shape_for(&same, n, e) == 0)
-            worth = (double)len_of(&same);
-    }
-    uint64_t bytes_blocked = len_of(&blocked);
-    if (rc == 0 && bytes_blocked > 4096 && (double)bytes_blocked > BLOCKED_WORTH * worth)
-        return 0;
-    *s = blocked;
-    if (!bytes && bytes_blocked <= SPLIT_MAX_BYTES &&
-        shape_one(SEEN_SPLIT, &split, n, p, 0) == 0 &&
-        (double)len_of(&split) <= SPLIT_WORTH * (double)bytes_blocked)
-        *s = split;
-    return 0;
-}
-
-static int shape_any(seen_kind id, sn_shape *s, double n, double p, uint64_t bytes,
-                     unsigned flags)
-{
-    return id == SEEN_AUTO ? shape_best(s, n, p, bytes, flags)
-                           : shape_one(id, s, n, p, bytes);
+    const sn_kind *growing = sn_kind_growing();
+    return spec->kind == SEEN_AUTO && growing && !spec->keys && !spec->probes &&
+                   !(spec->flags & (SEEN_FIXED | SEEN_ATOMIC))
+               ? growing->id
+               : spec->kind;
 }
 
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
@@ -132,41 +90,12 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (spec->memory && spec->error != 0)
         return sn_fail(SEEN_EINVAL, "the error and the memory both decide the size: "
                                     "give one of them");
-    if (spec->bits) {
-        /* m and k exactly: no promise, so never full. */
-        seen_kind id = spec->kind == SEEN_AUTO ? SEEN_CLASSIC : spec->kind;
-        const sn_kind *kind = sn_kind_of(id);
-        double n = spec->keys ? (double)spec->keys : (double)spec->bits / 10;
-        if (!kind)
-            return sn_fail(SEEN_EKIND, "this library has no kind number %d", (int)id);
-        if (spec->flags & SEEN_REMOVES)
-            return sn_fail(SEEN_EKIND, "%s filters cannot remove keys", kind->name);
-        int rc = check_numbers(spec->keys ? (double)spec->keys : 1, DEFAULT_ERROR);
-        if (rc < 0)
-            return rc;
-        if (!out->k)
-            out->k = id == SEEN_SPLIT
-                         ? 8
-                         : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
-        out->kind = id;
-        out->units = id == SEEN_BLOCKED    ? (spec->bits + 511) / 512
-                     : id == SEEN_SPLIT ? (spec->bits + 255) / 256
-                                        : spec->bits;
-        if (id != SEEN_BLOCKED && id != SEEN_SPLIT && id != SEEN_CLASSIC)
-            return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes",
-                           kind->name);
-        if (!kind->body_len(out))
-            return sn_fail(SEEN_EINVAL, "%s cannot have %llu bits and %u probes",
-                           kind->name, (unsigned long long)spec->bits, out->k);
-        return 0;
-    }
+    if (spec->bits)
+        return shape_of_bits(spec, out);
     if (spec->flags & SEEN_REMOVES && spec->kind != SEEN_AUTO &&
         sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_REMOVE))
         return sn_fail(SEEN_EKIND, "%s filters cannot remove keys",
                        seen_kind_name(spec->kind));
-    bool once = (spec->flags & SEEN_ONCE && spec->kind == SEEN_CUCKOO) ||
-                (spec->kind == SEEN_QUOTIENT && !(spec->flags & SEEN_REMOVES));
-    out->own[SN_ONCE] = once;
     double p = spec->error == 0 ? DEFAULT_ERROR : spec->error;
     int rc = check_numbers(spec->keys ? (double)spec->keys : 1, p);
     if (rc < 0)
@@ -174,24 +103,28 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
     if (spec->memory) {
         if (!spec->keys)
             return sn_fail(SEEN_EINVAL, "a memory budget needs the number of keys");
-        rc = shape_any(spec->kind, out, (double)spec->keys, 0, spec->memory,
-                       spec->flags);
+        out->own[SN_ONCE] = keeps_once(spec, sn_kind_of(spec->kind));
+        rc = sn_choose_shape(spec->kind, out, (double)spec->keys, 0, spec->memory,
+                             spec->flags);
         if (rc == 0)
             out->error = sn_kind_of(out->kind)->error_at(out, (double)spec->keys);
         if (spec->flags & SEEN_FIXED)
             out->capacity = spec->keys;
         return rc;
     }
+    const sn_kind *kind = sn_kind_of(kind_of_spec(spec));
     seen_filter goal = {.keys = spec->keys,
                         .error = p,
-                        .kind = spec->kind == SEEN_AUTO && spec->flags & SEEN_REMOVES
-                                    ? SEEN_CUCKOO
-                                    : spec->kind,
-                        .once = once};
+                        .kind = kind_of_spec(spec),
+                        .flags = spec->flags,
+                        .once = keeps_once(spec, kind)};
+    out->own[SN_ONCE] = goal.once;
     sn_layer_goal(&goal, 0, &out->capacity, &out->error);
-    out->error = sn_first_share(spec, p);
-    return shape_any(spec->kind, out, (double)out->capacity, out->error, 0,
-                     spec->flags);
+    rc = sn_choose_shape(goal.kind, out, (double)out->capacity, out->error, 0,
+                         spec->flags);
+    if (rc == 0 && !spec->keys && kind && kind->holds)
+        out->capacity = kind->holds(out);
+    return rc;
 }
 
 /* ---- public -------------------------------------------------------------------- */
@@ -204,7 +137,7 @@ static void fill_size(seen_size *o, const sn_shape *s, double n)
     o->keys = (uint64_t)n;
     o->error = kind->error_at(s, n);
     o->bytes = kind->body_len(s);
-    o->bits = s->kind == SEEN_CLASSIC ? s->units : o->bytes * 8;
+    o->bits = kind->unit_bits ? s->units * kind->unit_bits : o->bytes * 8;
     o->bits_per_key = n > 0 ? (double)o->bits / n : 0;
 }
 
@@ -216,7 +149,7 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
     while (hi == 0 || hi - lo > 1 + lo * 1e-9) {
         double n = hi ? floor((lo + hi) / 2) : lo ? lo * 2 : 1;
         sn_shape s = {.k = k};
-        int rc = shape_any(id, &s, n, p, bytes, 0);
+        int rc = sn_choose_shape(id, &s, n, p, bytes, 0);
         if (rc < 0 && lo < 1)
             return rc;
         if (rc == 0 && n <= 1e15 && p >= chance_of_hash(n) &&
@@ -249,7 +182,7 @@ int seen_solve(seen_size *s)
     if (!s->keys)
         rc = most_keys(s->kind, s->probes, s->error, s->bytes, &shape, &n);
     else
-        rc = shape_any(s->kind, &shape, n, s->error, s->bytes, 0);
+        rc = sn_choose_shape(s->kind, &shape, n, s->error, s->bytes, 0);
     if (rc == 0)
         fill_size(s, &shape, n);
     return rc;

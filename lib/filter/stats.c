@@ -26,7 +26,7 @@ uint64_t seen_added(const seen_filter *f)
     uint64_t n = 0;
     for (uint32_t i = 0; i < f->layers; i++)
         n += added_to(f->layer + i);
-    return n;
+    return n - (uint64_t)f->late;
 }
 
 uint64_t seen_bytes(const seen_filter *f)

@@ -297,4 +297,5 @@ const sn_kind sn_blocked = {
     .measure = measure,
     .variant = variant,
     .ordered = true,
+    .unit_bits = 512,
 };

@@ -231,4 +231,5 @@ const sn_kind sn_classic = {
     .error_at = error_at,
     .measure = measure,
     .variant = variant,
+    .unit_bits = 1,
 };

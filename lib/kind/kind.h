@@ -132,6 +132,11 @@ struct sn_kind {
     /* has() prefetches by itself, because it carries more than a hash from the prefetch
      * to the test: give it many keys at once, and do not call prefetch(). */
     bool prefetches_itself;
+    /* A kind that can be made from bits and probes: the bits of a unit; and its probes, if
+     * it can have one number of them only. */
+    uint32_t unit_bits, only_probes;
+    /* Keys that a body of this shape holds before it should grow; of kinds with grow(). */
+    uint64_t (*holds)(const sn_shape *s);
 };
 
 /* In shape.own of a multiset kind. */
@@ -186,6 +191,20 @@ extern const sn_kind sn_cuckoo, sn_ribbon, sn_quotient_kind;
 
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);
+
+/* ---- choose.c: the kind that serves a wish best, where nobody named one ---- */
+
+/* Keeps hashes whole, so that it can become any other kind. */
+const sn_kind *sn_kind_whole(void);
+/* Serves any number of keys in one layer; NULL if this build has none. */
+const sn_kind *sn_kind_growing(void);
+/* Of which only the bits and probes are given. */
+const sn_kind *sn_kind_textbook(void);
+/* The best shape for N keys with error P or, if BYTES, within so many bytes: of kind ID, or
+ * of the one that FLAGS (SEEN_REMOVES, SEEN_SMALLEST, SEEN_ATOMIC) make best. S->k is kept
+ * if given. */
+int sn_choose_shape(seen_kind id, sn_shape *s, double n, double p, uint64_t bytes,
+                    unsigned flags);
 
 /* The smallest and largest sizes allowed. */
 #define SN_MAX_BYTES ((uint64_t)1 << 46)

@@ -11,6 +11,7 @@
  * memory from the top down, in place. set_x86.c has the vector variants. */
 #include "kind/set.h"
 #include "base/fail.h"
+#include <math.h>
 #include <string.h>
 
 static uint64_t body_len(const sn_shape *s)
@@ -21,7 +22,7 @@ static uint64_t body_len(const sn_shape *s)
 static int shape_for(sn_shape *s, double n, double p)
 {
     (void)p; /* the error is below any that can be requested */
-    double units = n / SN_SET_LOAD + 1;
+    double units = ceil(fmax(n, 1) / SN_SET_LOAD);
     if (!(units < (double)(SN_MAX_BYTES / 64)))
         return sn_fail(SEEN_ETOOBIG, "a set of %.3g fingerprints is too large", n);
     s->k = 64;
@@ -38,6 +39,11 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
     s->k = 64;
     s->units = units;
     return SEEN_OK;
+}
+
+static uint64_t holds(const sn_shape *s)
+{
+    return s->units * SN_SET_LOAD;
 }
 
 static double error_at(const sn_shape *s, double n)
@@ -206,7 +212,7 @@ static int grow(sn_layer *l, const seen_allocator *a)
     l->body = body;
     l->len = old * 128;
     l->shape.units = old * 2;
-    l->shape.capacity = l->shape.units * SN_SET_LOAD;
+    l->shape.capacity = holds(&l->shape);
     memset(l->body, 0, head * 64);
     for (uint64_t b = old; b-- > head;) {
         uint64_t moving[SN_SET_SLOTS];
@@ -302,6 +308,7 @@ const sn_kind sn_set = {
     .merge = merge,
     .remove = remove_hash,
     .grow = grow,
+    .holds = holds,
     .each_hash = each_hash,
     .check = check,
     .ordered = true,

@@ -150,4 +150,6 @@ const sn_kind sn_split = {
     .measure = measure,
     .variant = variant,
     .ordered = true,
+    .unit_bits = 256,
+    .only_probes = 8,
 };

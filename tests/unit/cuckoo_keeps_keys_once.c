@@ -73,7 +73,6 @@ static void choice(void)
     } cases[] = {
         {{.error = 1e-6, .flags = SEEN_FIXED, .keys = 50000}, SEEN_CUCKOO, "fixed"},
         {{.error = 1e-6, .keys = 50000}, SEEN_CUCKOO, "growing"},
-        {{.error = 1e-6}, SEEN_CUCKOO, "of unknown size"},
         {{.error = 1e-6, .keys = 50000, .flags = SEEN_REMOVES}, SEEN_CUCKOO, "removes"},
         {{.error = 1e-6, .keys = 50000, .flags = SEEN_ATOMIC}, SEEN_CLASSIC, "atomic"},
         {{.error = 1e-6, .keys = 50000, .probes = 9}, SEEN_CLASSIC, "nine probes"},
@@ -154,7 +153,7 @@ static void error(void)
 static void grown(void)
 {
     enum { N = 1500000 };
-    seen_filter *f = made((seen_spec){.error = 1e-5}), *g;
+    seen_filter *f = made((seen_spec){.kind = SEEN_CUCKOO, .flags = SEEN_ONCE, .error = 1e-5}), *g;
     bool told = true;
     for (uint64_t i = 0; i < N; i++)
         told &= seen_add_u64(f, i) >= 0 && (i % 8 || seen_add_u64(f, i / 2) == SEEN_DUP);
@@ -185,7 +184,7 @@ static void file(void)
     char path[] = "/tmp/seen-once-XXXXXX";
     int fd = mkstemp(path);
     static _Alignas(64) uint8_t p[1 << 17];
-    seen_filter *f = made((seen_spec){.keys = 5000, .error = 1e-6}), *g;
+    seen_filter *f = made((seen_spec){.keys = 25000, .error = 1e-6}), *g;
     add(f, 0, 100);
     seen_save(f, path);
     close(fd);
@@ -200,7 +199,7 @@ static void file(void)
     ok(seen_open_bytes(p, (size_t)len, 0, NULL, &g) == SEEN_EFORMAT,
        "one that says version 1 is refused: %s", seen_reason());
     seen_free(f);
-    f = made((seen_spec){.kind = SEEN_CUCKOO, .keys = 5000});
+    f = made((seen_spec){.kind = SEEN_CUCKOO, .keys = 60000});
     seen_save(f, path);
     fd = open(path, O_RDONLY);
     ok(read(fd, p, 64) == 64 && sn_le32(p + SN_AT_VERSION) == 1,

@@ -28,7 +28,7 @@ static void first_steps(void)
     ok(seen_added(f) == 4, "four keys are counted once each");
     char line[300];
     int n = seen_describe(f, line, sizeof line);
-    ok(n > 0 && n < (int)sizeof line && strstr(line, "4 of 448 keys"),
+    ok(n > 0 && n < (int)sizeof line && strstr(line, "4 of 14 keys"),
        "it describes itself: %s", line);
     ok(seen_describe(f, NULL, 0) == n,
        "the length of the description can be asked for");
@@ -361,15 +361,15 @@ static void hash_zero(void)
 {
     seen_filter *f = make((seen_spec){.keys = 0}), *g;
     seen_add_hash(f, 0);
-    for (uint64_t i = 1; i < 400; i++)
+    for (uint64_t i = 1; i < 14; i++)
         seen_add_u64(f, i);
     seen_spec spec = {.kind = SEEN_BLOCKED, .keys = 1000, .error = 1e-6};
     ok(seen_rebuild(f, &spec, &g) == 0 && seen_has_hash(g, 0),
        "a rebuilt filter has the hash 0");
     seen_free(g);
-    for (uint64_t i = 400; i < 200000; i++)
+    for (uint64_t i = 14; i < 200000; i++)
         seen_add_u64(f, i);
-    ok(seen_kind_of(f) == SEEN_BLOCKED && seen_has_hash(f, 0),
+    ok(seen_kind_of(f) != SEEN_SET && seen_has_hash(f, 0),
        "so has one that outgrew its hashes");
     seen_free(f);
 }

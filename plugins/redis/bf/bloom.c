@@ -1,7 +1,7 @@
 /* bloom.c - the chain of layers: growth, batches, generations, union.
  *
- * The bits are the library's; the chain is not its growing filter (lib/filter/grow.c).
- * That one decides by itself how it grows. This one must take what RedisBloom and
+ * The bits are the library's, and so is the calculation of growth (seen_growth), with
+ * numbers of our own. The chain is not the library's growing filter: it must take what RedisBloom and
  * valkey-bloom let users choose (capacity, expansion, tightening, never growing),
  * forget whole generations, unite with other chains, and keep its layers in a form that
  * every version of the module reads; and the memory of a layer must be known before it
@@ -11,7 +11,6 @@
 #include "bf/blocked_sizes.h"
 #include "bf/merge_layers.h"
 #include "server_memory.h"
-#include <math.h>
 #include <string.h>
 
 /* Generations of a window. One more is alive while the oldest fades. */
@@ -40,46 +39,27 @@ enum { GENERATIONS = 4 };
  *     half throughout         2.77             2.63   2.55    2.80      3.10              15
  *
  * Doubling with tightening errors takes 4.1 at a million. */
-#define SMALL_SHARE 0.01
-#define SMALL_LAYERS 9
-#define LARGE_TIGHTENING 0.8
-#define FIRST_SHARE_SMALL 0.3
-#define FIRST_SHARE_LARGE 0.6
+static const seen_growth automatic = {
+    .step = {{SMALL_KEYS, 4, 1}, {MIDDLE_KEYS, 6, 5}, {(uint64_t)1 << 60, 3, 2}, {0}},
+    .small = SMALL_KEYS,
+    .small_most = 9,
+    .small_share = 0.01,
+    .asked = 0.6,
+    .asked_small = 0.3,
+    .ratio = 0.8};
+
+/* What the user chose, or what serves one who did not. */
+static seen_growth growth_of(const bloom_spec *spec)
+{
+    return spec->automatic ? automatic
+                           : (seen_growth){.step = {{0, spec->expansion, 1}},
+                                           .ratio = spec->tightening};
+}
 
 static uint64_t first_capacity(const bloom_spec *spec)
 {
     return spec->window ? (spec->capacity + GENERATIONS - 1) / GENERATIONS
                         : spec->capacity;
-}
-
-/* The capacity that follows N; 0 if there is none. */
-static uint64_t next_capacity(const bloom_spec *spec, uint64_t n)
-{
-    if (spec->automatic)
-        return n < SMALL_KEYS            ? n * 4
-               : n < MIDDLE_KEYS         ? n / 5 * 6
-               : n < (uint64_t)1 << 60 ? n / 2 * 3
-                                         : 0;
-    return __builtin_mul_overflow(n, spec->expansion, &n) ? 0 : n;
-}
-
-static double automatic_share(const bloom_spec *spec, uint32_t i)
-{
-    uint64_t n = first_capacity(spec);
-    double first = !spec->known     ? 0
-                   : n < SMALL_KEYS ? FIRST_SHARE_SMALL
-                                    : FIRST_SHARE_LARGE;
-    if (i == 0 && spec->known)
-        return first;
-    uint32_t small =
-        0; /* layers of the chain; the first is not one if it has its share */
-    for (; n < SMALL_KEYS; small++)
-        n *= 4;
-    if (i < small)
-        return SMALL_SHARE;
-    uint32_t large = i - small - (spec->known && small == 0);
-    return (1 - first - SMALL_LAYERS * SMALL_SHARE) * (1 - LARGE_TIGHTENING) *
-           pow(LARGE_TIGHTENING, large);
 }
 
 /* The error of layer number I. The sum over all layers stays below the error that was
@@ -91,11 +71,9 @@ static double layer_error(const bloom_spec *spec, uint32_t i)
         whole /= GENERATIONS + 1;
     if (spec->fixed)
         return whole;
-    if (spec->automatic)
-        return whole * automatic_share(spec, i);
-    if (spec->tightening > 0)
-        return whole * (1 - spec->tightening) * pow(spec->tightening, i);
-    return whole * 6 / (M_PI * M_PI) / ((i + 1.0) * (i + 1.0));
+    seen_growth g = growth_of(spec);
+    return whole * seen_growth_share(&g, first_capacity(spec),
+                                     spec->automatic && spec->known, i);
 }
 
 static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
@@ -143,7 +121,8 @@ static uint32_t generation_size(const bloom *b)
 bool bloom_shape_after(const bloom_spec *spec, uint32_t i, uint64_t capacity,
                        bloom_layer *out)
 {
-    return shape_for(next_capacity(spec, capacity), layer_error(spec, i), out);
+    seen_growth g = growth_of(spec);
+    return shape_for(seen_growth_next(&g, capacity), layer_error(spec, i), out);
 }
 
 uint64_t bloom_bytes(const bloom *b)
