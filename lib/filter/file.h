@@ -5,6 +5,7 @@
 
 enum {
     SN_FILE_VERSION = 2, /* 1, unless a layer keeps keys once: then 2 */
+    SN_COMPACT_VERSION = 3,
     SN_PREAMBLE = 128,
     SN_RECORD = 128,
     SN_PAGE = 4096,
@@ -46,7 +47,26 @@ enum {
     SN_IN_LEN = 80,
 };
 
-/* Bytes of the header for these layers. */
+/* The compact header of a small file, and offsets in it of what changes in place. */
+enum {
+    SN_COMPACT = 128,
+    SN_COMPACT_BODY = 65536 - SN_COMPACT, /* at most */
+    SN_COMPACT_SUM = 72,
+    SN_COMPACT_ADDED = 112,
+    SN_COMPACT_DIRTY = 120,
+};
+
+/* Makes a compact header of the long one that F's numbers are in, with the sum of BODY;
+ * false if it does not fit. */
+bool sn_compact_pack(const uint8_t *header, const uint8_t *body, uint8_t *out);
+/* The preamble and the record that a compact header stands for. */
+void sn_compact_unpack(const uint8_t *p, uint8_t *header);
+/* Of the header and its body of LEN bytes; without BODY, the one of a dirty file. */
+uint64_t sn_compact_sum(const uint8_t *p, const uint8_t *body, uint64_t len);
+/* Whether the LEN bytes at P are whole. */
+int sn_compact_check(const uint8_t *p, uint64_t len);
+
+/* Bytes of the long header for these layers. */
 uint64_t sn_header_len(const seen_filter *f);
 /* Bytes of the piece of L's body that starts at AT; each has a sum in the header. */
 uint64_t sn_piece_len(const sn_layer *l, uint64_t at);

@@ -113,6 +113,21 @@ static uint8_t *make_header(const seen_filter *f, uint64_t len)
 
 static const uint8_t zero_page[SN_PAGE];
 
+/* The compact header of F, if it can have one; nobody adds meanwhile. */
+static bool compact_header(const seen_filter *f, uint8_t *out)
+{
+    uint8_t header[SN_PREAMBLE + SN_RECORD] = {0};
+    if (f->layers != 1)
+        return false;
+    fill_header(f, header);
+    return sn_compact_pack(header, f->layer->body, out);
+}
+
+static bool is_compact(const seen_filter *f)
+{
+    return f->map && f->header_len == SN_COMPACT;
+}
+
 int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_t len),
                void *ctx)
 {
@@ -129,6 +144,11 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
         rc = seen_write(copy, sink, ctx);
         seen_free(copy);
         return rc;
+    }
+    uint8_t small[SN_COMPACT];
+    if (compact_header(f, small)) {
+        rc = sink(ctx, small, SN_COMPACT);
+        return rc < 0 ? rc : sink(ctx, f->layer->body, f->layer->len);
     }
     uint64_t len = sn_header_len(f);
     uint8_t *header = make_header(f, len);
@@ -191,6 +211,12 @@ static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
  * sum stands for the CONTENT of the file. */
 static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
 {
+    uint8_t small[SN_COMPACT];
+    if (compact_header(f, small)) {
+        *content = sn_le64(small + SN_COMPACT_SUM);
+        int done = sn_replace_write(to, small, SN_COMPACT);
+        return done < 0 ? done : sn_replace_write(to, f->layer->body, f->layer->len);
+    }
     uint64_t len = sn_header_len(f);
     uint8_t *header = sn_alloc(&f->alloc, len),
             *piece = header ? sn_body_alloc(&f->alloc, SN_PIECE) : NULL;
@@ -287,7 +313,7 @@ static int unsynchronised(const seen_filter *f)
 
 static uint32_t *mark(const seen_filter *f)
 {
-    return (uint32_t *)(void *)(f->map + SN_AT_DIRTY);
+    return (uint32_t *)(void *)(f->map + (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY));
 }
 
 /* At every moment the header's sum is one that open.c takes: dirty first, then the sum
@@ -296,10 +322,33 @@ int sn_mark_dirty(seen_filter *f)
 {
     __atomic_store_n(mark(f), sn_swap32(1), __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    sn_put64(f->map + SN_AT_SUM, sn_header_sum_dirty(f->map, f->layers));
+    if (is_compact(f))
+        sn_put64(f->map + SN_COMPACT_SUM, sn_compact_sum(f->map, NULL, 0));
+    else
+        sn_put64(f->map + SN_AT_SUM, sn_header_sum_dirty(f->map, f->layers));
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
         return unsynchronised(f);
     __atomic_store_n(&f->dirty, true, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* Writes the counts and sums of F to its file, all but the header's own SUM. */
+static int put_header(seen_filter *f, uint64_t *sum)
+{
+    uint64_t len = f->header_len;
+    uint8_t *header = make_header(f, len);
+    if (!header)
+        return SEEN_ENOMEM;
+    memcpy(f->map + SN_PREAMBLE, header + SN_PREAMBLE, len - SN_PREAMBLE);
+    *sum = sn_le64(header + SN_AT_SUM);
+    sn_free(&f->alloc, header, len);
+    return 0;
+}
+
+static int put_compact(seen_filter *f, uint64_t *sum)
+{
+    sn_put32(f->map + SN_COMPACT_ADDED, (uint32_t)f->layer->added);
+    *sum = sn_compact_sum(f->map, f->layer->body, f->layer->len);
     return 0;
 }
 
@@ -314,16 +363,13 @@ int seen_flush(seen_filter *f)
         return unsynchronised(f);
     if (f->shared)
         return 0;
-    uint64_t len = sn_header_len(f);
-    uint8_t *header = make_header(f, len);
-    if (!header)
-        return SEEN_ENOMEM;
-    memcpy(f->map + SN_PREAMBLE, header + SN_PREAMBLE, len - SN_PREAMBLE);
-    uint64_t sum = sn_le64(header + SN_AT_SUM);
-    sn_free(&f->alloc, header, len);
-    if (msync(f->map, len, MS_SYNC) < 0)
+    uint64_t sum;
+    int rc = is_compact(f) ? put_compact(f, &sum) : put_header(f, &sum);
+    if (rc < 0)
+        return rc;
+    if (msync(f->map, f->header_len, MS_SYNC) < 0)
         return unsynchronised(f);
-    sn_put64(f->map + SN_AT_SUM, sum);
+    sn_put64(f->map + (is_compact(f) ? SN_COMPACT_SUM : SN_AT_SUM), sum);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(mark(f), 0, __ATOMIC_RELEASE);
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)

@@ -59,7 +59,7 @@ fails "an input that is not there" 2 'nosuch' seen build -f a.seen nosuch
 fails "a folder for temporaries that is not there" 2 'cannot make a temporary file in nowhere' \
     sh -c './urls 0 4e6 | seen build -f --work 64M --tmp nowhere a.seen'
 fails "too little memory to work with" 2 'at least' seen build -f --work 1M a.seen some
-fails "a budget that is too small" 2 'do not fit' seen build -f -m 4500 a.seen some
+fails "a budget that is too small" 2 'do not fit' seen build -f -m 200 a.seen some
 fails "an impossible error" 2 'probability' seen build -f -e 2 a.seen some
 fails "error and memory at once" 2 'both' seen build -f -e 0.1 -m 1M a.seen some
 fails "more lines expected than the disk has room for" 2 'free, but building needs' \

@@ -309,7 +309,7 @@ static void budgets(void)
            twice ? ", every key given twice" : "");
         ok(good, "and use what they may");
     }
-    seen_build_spec spec = {.memory = 4500};
+    seen_build_spec spec = {.memory = 180};
     seen_builder *b;
     seen_filter *f = NULL;
     seen_builder_new(&spec, &b);

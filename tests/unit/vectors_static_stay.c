@@ -20,6 +20,15 @@ static void parse(const seen_filter *f)
 {
     len = 0;
     seen_write(f, collect, NULL);
+    if (le(bytes + 8, 4) == 3) { /* a compact file */
+        k = le(bytes + 20, 4);
+        units = le(bytes + 24, 4);
+        for (int i = 0; i < 4; i++)
+            own[i] = le(bytes + 80 + 8 * i, 8);
+        body = bytes + 128;
+        body_len = le(bytes + 16, 4) - 128;
+        return;
+    }
     const uint8_t *r = bytes + 128;
     k = le(r + 4, 4);
     units = le(r + 8, 8);
