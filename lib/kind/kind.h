@@ -52,7 +52,6 @@ typedef struct sn_variant {
  * flight than the first. Measured: 64 ahead is 1.7 times as fast as 32 ahead into the
  * first level. */
 #define SN_AHEAD 64
-#define SN_FETCHES true /* for quotient.c, until it is replaced */
 #define SN_FETCH(p) __builtin_prefetch(p, 0, 2)
 
 struct sn_layer {
