@@ -1,6 +1,6 @@
 /* cmd_add.c - `seen add` and `seen rm`: adds keys to a filter, and removes them. */
 #include "commands.h"
-#include "uniq/feed.h"
+#include "lines/feed.h"
 #include "filters/format.h"
 #include "progress.h"
 #include "messages.h"

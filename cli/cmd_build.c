@@ -1,6 +1,6 @@
 /* cmd_build.c - `seen build`: the smallest filter, from all its keys at once. */
 #include "commands.h"
-#include "uniq/feed.h"
+#include "lines/feed.h"
 #include "progress.h"
 #include "messages.h"
 #include "seed.h"

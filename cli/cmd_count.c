@@ -5,7 +5,7 @@
  * group, so the same visitor on two days is two keys. A group costs only its name. */
 #include "commands.h"
 #include "count_sketch.h"
-#include "uniq/emit.h"
+#include "lines/emit.h"
 #include "json.h"
 #include "progress.h"
 #include "messages.h"

@@ -1,6 +1,6 @@
 /* cmd_excuse.c - `seen excuse`: false positives that were met, answered with no. */
 #include "commands.h"
-#include "uniq/feed.h"
+#include "lines/feed.h"
 #include "filters/format.h"
 #include "filters/named_filter.h"
 #include "messages.h"

@@ -1,6 +1,6 @@
 /* cmd_has.c - `seen has`: prints the lines that are in a filter, as grep would. */
 #include "commands.h"
-#include "uniq/emit.h"
+#include "lines/emit.h"
 #include "filters/format.h"
 #include "messages.h"
 #include "filters/named_filter.h"

@@ -6,7 +6,7 @@
 #include "corpus/dedup.h"
 #include "corpus/inputs.h"
 #include "human_numbers.h"
-#include "filters/keys.h"
+#include "lines/keys.h"
 #include "output.h"
 #include "progress.h"
 #include "messages.h"

@@ -4,7 +4,7 @@
  * 100 million integers below a billion take 125 MB and one pass. Memory is touched only
  * where there are integers, so a wide range costs nothing by itself. */
 #include "commands.h"
-#include "uniq/emit.h"
+#include "lines/emit.h"
 #include "progress.h"
 #include "messages.h"
 #include "human_numbers.h"

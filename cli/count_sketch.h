@@ -2,7 +2,7 @@
  * of memory, whatever comes, with the error stated. */
 #ifndef CLI_COUNT_SKETCH_H
 #define CLI_COUNT_SKETCH_H
-#include "uniq/feed.h"
+#include "lines/feed.h"
 
 typedef struct sketch_job {
     feed_spec input; /* hashes as the sketch does: XXH3 with SEED */

@@ -95,11 +95,11 @@ void no_command(const char *word)
 {
     if (strcmp(word, "crawl") == 0)
         kit_die("crawl: the program seen-crawl is not installed (Debian package seen-crawl)");
-    kit_nearest meant = {.word = word};
+    kit_meant meant = {.word = word};
     for (size_t i = 0; commands[i]; i++)
-        kit_nearest_look(&meant, commands[i]->name);
-    kit_nearest_look(&meant, "crawl");
-    kit_die("no command '%s'%s (try 'seen --help')", word, kit_nearest_ask(&meant, ""));
+        kit_meant_try(&meant, commands[i]->name);
+    kit_meant_try(&meant, "crawl");
+    kit_die("no command '%s'%s (try 'seen --help')", word, kit_meant_ask(&meant, ""));
 }
 
 int main(int argc, char **argv)

@@ -11,12 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How much text one byte of a packed file holds, roughly. */
-static const double unpacks_to[] = {
-    [PACK_PLAIN] = 1,  [PACK_GZIP] = 2.6, [PACK_ZSTD] = 3,
-    [PACK_BZ2] = 3.5, [PACK_XZ] = 3.7,   [PACK_LZ4] = 1.8,
-};
-
 /* What comes through a pipe may be anything: 20 MB of filter to begin with, of which only
  * the pages in use take memory. */
 static const uint64_t pipe_text = 100 << 20;
@@ -182,7 +176,7 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
             free(name);
         }
         in.size += f->size;
-        in.bytes += (uint64_t)((double)f->size * unpacks_to[f->packing]);
+        in.bytes += (uint64_t)((double)f->size * packing_ratio(f->packing));
     }
     for (size_t i = 0; i < in.n; i++)
         if (in.of[i].piped) {

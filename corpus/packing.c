@@ -1,5 +1,6 @@
 /* packing.c - packs blocks one by one. */
 #include "packing.h"
+#include "compression.h"
 #include "messages.h"
 
 #include <fcntl.h>
@@ -24,18 +25,18 @@ enum { GZIP_MOST = 12 };
 enum { GZIP_MOST = 9 };
 #endif
 
+/* By the names of kit/compression.c, which recognises and unpacks them. */
 static const struct {
     const char *name, *suffix;
-    unsigned char magic[6];
-    size_t len;
     int level, most;
+    double ratio; /* bytes of text in a packed byte, roughly */
 } kinds[] = {
-    [PACK_PLAIN] = {"plain", "", {0}, 0, 0, 0},
-    [PACK_GZIP] = {"gzip", ".gz", {0x1f, 0x8b, 8}, 3, 5, GZIP_MOST},
-    [PACK_ZSTD] = {"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 3, 22},
-    [PACK_BZ2] = {"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 9, 9},
-    [PACK_XZ] = {"xz", ".xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, 6, 9},
-    [PACK_LZ4] = {"lz4", ".lz4", {4, 0x22, 0x4d, 0x18}, 4, 1, 12},
+    [PACK_PLAIN] = {"plain", "", 0, 0, 1},
+    [PACK_GZIP] = {"gzip", ".gz", 5, GZIP_MOST, 2.6},
+    [PACK_ZSTD] = {"zstd", ".zst", 3, 22, 3},
+    [PACK_BZ2] = {"bzip2", ".bz2", 9, 9, 3.5},
+    [PACK_XZ] = {"xz", ".xz", 6, 9, 3.7},
+    [PACK_LZ4] = {"lz4", ".lz4", 1, 12, 1.8},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -75,16 +76,20 @@ bool packing_named(const char *name, enum packing *out)
 
 enum packing packing_of(const char *path)
 {
-    unsigned char first[6];
+    unsigned char first[16];
+    bool sure;
+    enum packing found;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     ssize_t n = fd >= 0 ? read(fd, first, sizeof first) : -1;
     if (fd >= 0)
         close(fd);
-    for (int i = PACK_GZIP; i < KINDS; i++)
-        if (n >= (ssize_t)kinds[i].len &&
-            memcmp(first, kinds[i].magic, kinds[i].len) == 0)
-            return (enum packing)i;
-    return PACK_PLAIN;
+    const kit_format *f = n > 0 ? kit_format_of(first, (size_t)n, &sure) : NULL;
+    return f && sure && packing_named(f->name, &found) ? found : PACK_PLAIN;
+}
+
+double packing_ratio(enum packing p)
+{
+    return kinds[p].ratio;
 }
 
 const char *packing_suffix(enum packing p)

@@ -22,6 +22,8 @@ enum packing {
 bool packing_named(const char *name, enum packing *out);
 /* What PATH begins with; PACK_PLAIN if that is nothing known. */
 enum packing packing_of(const char *path);
+/* How many bytes of text a packed byte holds, roughly. */
+double packing_ratio(enum packing p);
 /* ".gz"; "" for plain. */
 const char *packing_suffix(enum packing p);
 

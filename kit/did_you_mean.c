@@ -33,7 +33,7 @@ static size_t mistakes(const char *a, size_t m, const char *b, size_t n)
     return rows[m % 3][n];
 }
 
-void kit_nearest_look(kit_nearest *n, const char *name)
+void kit_meant_try(kit_meant *n, const char *name)
 {
     size_t m = strlen(n->word), len = strlen(name);
     if (m > LONGEST || len > LONGEST)
@@ -45,7 +45,7 @@ void kit_nearest_look(kit_nearest *n, const char *name)
     }
 }
 
-const char *kit_nearest_ask(const kit_nearest *n, const char *prefix)
+const char *kit_meant_ask(const kit_meant *n, const char *prefix)
 {
     static char text[LONGEST + 32];
     text[0] = 0;

@@ -90,11 +90,11 @@ static void refuse(const kit_parse *p, int key, const char *word)
     }
     char typed[64];
     snprintf(typed, sizeof typed, "%.*s", (int)(len > 2 ? len - 2 : 0), word + 2);
-    kit_nearest meant = {.word = typed};
+    kit_meant meant = {.word = typed};
     for (const kit_option *o = p->command->options; o && o->key; o++)
         if (o->name)
-            kit_nearest_look(&meant, o->name);
-    kit_usage(p, "unknown option '%s'%s", word, kit_nearest_ask(&meant, "--"));
+            kit_meant_try(&meant, o->name);
+    kit_usage(p, "unknown option '%s'%s", word, kit_meant_ask(&meant, "--"));
 }
 
 /* Prints what KEY asks for and ends the program; returns if KEY is an option. */

@@ -1,10 +1,10 @@
 /* counting.c - counts lines by their fingerprints, and finds the lines again.
  *
  * A line costs its hash, its count and where it first came: the inputs are mapped
- * afterwards (corpus.h), so the lines themselves are not kept. If that outgrows its
+ * afterwards (mapped_inputs.h), so the lines themselves are not kept. If that outgrows its
  * memory, what was counted moves into a count-min sketch, and a second reading prints
  * each line that a filter calls new with the sketch's estimate. */
-#include "corpus.h"
+#include "mapped_inputs.h"
 #include "counting.h"
 #include "human_numbers.h"
 #include "progress.h"
@@ -24,7 +24,7 @@ typedef struct counted {
 
 typedef struct counting {
     uniq *u;
-    corpus in;
+    mapped_inputs in;
     uint64_t seed;      /* of the sketch */
     seen_hasher hasher; /* of the lines */
     counted *line; /* in the order of first occurrences */
@@ -133,7 +133,7 @@ static void read_all(counting *c)
 {
     feed *f = open_feed(c, false);
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
-        corpus_take(&c->in, &b->block);
+        mapped_inputs_take(&c->in, &b->block);
         count_batch(c, b);
         feed_progress(f, c->u->lines, c->n, table_bytes(c));
     }
@@ -167,10 +167,10 @@ static void print_counted(counting *c)
     if (u->by_count)
         qsort(c->line, c->n, sizeof *c->line, by_count);
     for (size_t i = 0; i < c->n && !kit_stopped; i++) {
-        const corpus_file *s;
+        const mapped_input *s;
         const counted *l = c->line + i;
         /* (An empty line at the very end has no byte to point to.) */
-        const char *p = l->len ? corpus_at(&c->in, l->offset, &s) : "";
+        const char *p = l->len ? mapped_inputs_at(&c->in, l->offset, &s) : "";
         print_line(u, l->count, p, l->len);
     }
     u->kind = "counts";
@@ -219,11 +219,11 @@ static void print_estimated(counting *c)
 void uniq_count(uniq *u)
 {
     counting c = {.u = u, .seed = kit_new_seed(), .hasher = kit_new_hasher(0)};
-    corpus_open(&c.in, u);
+    mapped_inputs_open(&c.in, u);
     kit_progress_start(u->quiet);
     read_all(&c);
     if (!kit_stopped) {
-        corpus_map(&c.in);
+        mapped_inputs_map(&c.in);
         if (c.sketch && u->by_count)
             kit_die("more distinct lines than -m holds, so counts can only be "
                     "estimated in the order of lines: leave out --by-count, or -m");
@@ -231,11 +231,11 @@ void uniq_count(uniq *u)
             print_estimated(&c);
         else
             print_counted(&c);
-        corpus_check(&c.in);
+        mapped_inputs_check(&c.in);
     }
     kit_progress_end();
     seen_cms_free(c.sketch);
     free(c.line);
     free(c.slot);
-    corpus_close(&c.in);
+    mapped_inputs_close(&c.in);
 }

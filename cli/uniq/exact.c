@@ -15,7 +15,7 @@
  * second pass is made several times, each for a part of the hashes. Pipes and
  * compressed files are copied to TMPDIR in the first pass. */
 #include "against.h"
-#include "corpus.h"
+#include "mapped_inputs.h"
 #include "output.h"
 #include "progress.h"
 #include "deferred_compare.h"
@@ -37,7 +37,7 @@ enum { TAG_BITS = 20, AHEAD = 64 };
 
 typedef struct exact {
     uniq *u;
-    corpus in;
+    mapped_inputs in;
     seen_hasher hasher;
     seen_filter *first, *again;  /* lines; lines that perhaps have repeats */
     uint64_t *slot, slots, used; /* (offset + 1) << TAG_BITS | tag of the hash */
@@ -52,8 +52,8 @@ typedef struct exact {
 static seen_key key_at(exact *x, uint64_t offset)
 {
     const keyspec *k = &x->u->keys;
-    const corpus_file *s;
-    const char *p = corpus_at(&x->in, offset, &s), *end = s->map + s->len;
+    const mapped_input *s;
+    const char *p = mapped_inputs_at(&x->in, offset, &s), *end = s->map + s->len;
     seen_key line = {p, 0};
     uint64_t missing = 0;
     if (k->csv) {
@@ -70,8 +70,8 @@ static seen_key key_at(exact *x, uint64_t offset)
 static bool equal(exact *x, uint64_t offset, seen_key key)
 {
     const keyspec *k = &x->u->keys;
-    const corpus_file *s;
-    const char *p = corpus_at(&x->in, offset, &s), *end = s->map + s->len;
+    const mapped_input *s;
+    const char *p = mapped_inputs_at(&x->in, offset, &s), *end = s->map + s->len;
     if (keyspec_plain(k) && !k->csv) {
         size_t left = (size_t)(end - p);
         return left >= key.len && (left == key.len || p[key.len] == (char)k->term) &&
@@ -165,8 +165,8 @@ static bool deferred_equal(void *ctx, uint64_t first, seen_key key)
 
 static const void *deferred_where(void *ctx, uint64_t first)
 {
-    const corpus_file *s;
-    return corpus_at(&((exact *)ctx)->in, first, &s);
+    const mapped_input *s;
+    return mapped_inputs_at(&((exact *)ctx)->in, first, &s);
 }
 
 static void deferred_note(void *ctx, uint64_t line)
@@ -186,7 +186,7 @@ static void deferred_differs(void *ctx, uint64_t line, uint64_t offset, seen_key
 /* Gives back the pages that comparing has touched. */
 static void deferred_done(void *ctx)
 {
-    corpus_give_back(&((exact *)ctx)->in);
+    mapped_inputs_give_back(&((exact *)ctx)->in);
 }
 
 static const deferred_calls calls = {deferred_equal, deferred_where, deferred_note,
@@ -230,10 +230,10 @@ static void first_pass(exact *x)
     uint64_t *some = NULL;
     size_t room = 0;
     for (batch *b; (b = feed_next(f)) && !kit_stopped; feed_done(f, b)) {
-        corpus_file *s = x->in.file + b->block.file;
+        mapped_input *s = x->in.file + b->block.file;
         if (s->list)
             against_check_list(x->u, s->name, &b->block);
-        corpus_take(&x->in, &b->block);
+        mapped_inputs_take(&x->in, &b->block);
         if (!x->first) {
             seen_spec spec = {
                 .keys = guess_lines(x, f, b), .error = 0.05, .hasher = &x->hasher};
@@ -294,9 +294,9 @@ static void mark_repeats(exact *x, batch *b, unsigned part, unsigned parts,
             /* The slot has arrived: prefetch the line it points to. */
             uint64_t h = b->hash[at[i - AHEAD / 2]];
             uint64_t word = x->slot[home_of(h, x->slots)];
-            const corpus_file *s;
+            const mapped_input *s;
             if (word && (word & TAG_MASK) == (h & TAG_MASK)) {
-                const char *p = corpus_at(&x->in, (word >> TAG_BITS) - 1, &s);
+                const char *p = mapped_inputs_at(&x->in, (word >> TAG_BITS) - 1, &s);
                 __builtin_prefetch(p);
                 __builtin_prefetch(p + 64);
             }
@@ -393,11 +393,11 @@ void uniq_exact(uniq *u)
 {
     exact x = {.u = u, .hasher = kit_new_hasher(0)};
     u->kind = "exact";
-    corpus_open(&x.in, u);
+    mapped_inputs_open(&x.in, u);
     kit_progress_start(u->quiet);
     first_pass(&x);
     if (x.first && !kit_stopped) {
-        corpus_map(&x.in);
+        mapped_inputs_map(&x.in);
         uint64_t perhaps = seen_added(x.again) + (uint64_t)seen_lost_expected(x.again) +
                            (uint64_t)(seen_error_predicted(x.again) * (double)x.lines);
         uint64_t slots = perhaps + perhaps / 3 + 1024;
@@ -425,7 +425,7 @@ void uniq_exact(uniq *u)
         u->memory = seen_bytes(x.first) + seen_bytes(x.again) + x.slots * 8 +
                     x.notes_len + (x.deferred ? deferred_bytes(x.deferred) : 0);
         if (!kit_stopped)
-            corpus_check(&x.in);
+            mapped_inputs_check(&x.in);
     }
     kit_progress_end();
     free_table(&x);
@@ -435,5 +435,5 @@ void uniq_exact(uniq *u)
     seen_free(x.first);
     seen_free(x.again);
     arena_free(&x.words);
-    corpus_close(&x.in);
+    mapped_inputs_close(&x.in);
 }

@@ -64,44 +64,45 @@ static void add_rest(uniq *u, batch *b, size_t from, size_t n, rest *r)
         dup[r->at[j]] = r->dup[j];
 }
 
-/* What was predicted of the losses. It takes a moment, so it is made again when the filter
- * has grown by 1%. */
-typedef struct prediction {
-    uint64_t next; /* keys at which it is made again */
-    uint64_t at;   /* keys that it is for */
-    double most;   /* lines lost, the upper end */
-    double error;  /* of the filter */
-} prediction;
+/* The last prediction of the losses. */
+typedef struct loss_check {
+    uint64_t at;   /* keys in the filter that it was made for */
+    uint64_t next; /* keys from which on it is made again */
+    double most;   /* the upper end of the losses' interval */
+    double error;  /* of the filter then */
+} loss_check;
 
 /* How many of N lines can be added now so that the losses stay within what is allowed,
  * up to the upper end of their interval: a few at a time, because the error rises with
  * each, or none. */
-static size_t may_take(uniq *u, size_t n, prediction *p)
+static size_t may_take(uniq *u, loss_check *last, size_t n)
 {
     if (u->max_lost < 0 || !u->seen->filter)
         return n;
     uint64_t added = named_added(u->seen), few = added / 64 + 64;
     n = n < few ? n : few;
-    double ahead = added + n > p->at ? (double)(added + n - p->at) * p->error * 1.5 : 0;
-    if (added >= p->next || p->most + ahead > u->max_lost) {
-        double low;
-        p->error = seen_error_predicted(u->seen->filter);
-        ahead = (double)n * p->error * 1.2;
-        named_lost_range(u->seen, u->lost_base - ahead, &low, &p->most);
-        p->at = added + n;
-        p->next = added + added / 100 + 16;
-        return p->most <= u->max_lost ? n : 0;
-    }
-    return n;
+    double ahead = 0;
+    if (added + n > last->at)
+        ahead = (double)(added + n - last->at) * last->error * 1.5;
+    /* The prediction takes a moment: made again when the filter has grown by 1%. */
+    if (added < last->next && last->most + ahead <= u->max_lost)
+        return n;
+    double low;
+    last->error = seen_error_predicted(u->seen->filter);
+    ahead = (double)n * last->error * 1.2;
+    named_lost_range(u->seen, u->lost_base - ahead, &low, &last->most);
+    last->at = added + n;
+    last->next = added + added / 100 + 16;
+    return last->most <= u->max_lost ? n : 0;
 }
 
 /* Looks up and adds the lines of B; returns how many, fewer than all only if too many
  * would be lost. */
-static size_t add_batch(uniq *u, batch *b, rest *r, prediction *p)
+static size_t add_batch(uniq *u, batch *b, rest *r, loss_check *last)
 {
     size_t done = 0;
     while (done < b->n) {
-        size_t n = may_take(u, budget_keep(u, b->n - done), p);
+        size_t n = may_take(u, last, budget_keep(u, b->n - done));
         if (!n)
             break;
         if (u->nagainst)
@@ -121,7 +122,7 @@ typedef struct pass {
     uniq *u;
     feed *f;
     rest r;
-    prediction losses;
+    loss_check losses;
     bool enough; /* no more lines are added */
 } pass;
 

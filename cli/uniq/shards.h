@@ -6,7 +6,7 @@
 #ifndef CLI_SHARDS_H
 #define CLI_SHARDS_H
 
-#include "feed.h"
+#include "lines/feed.h"
 
 enum { SHARDS = FEED_PARTS };
 

@@ -2,8 +2,8 @@
 #ifndef CLI_UNIQ_H
 #define CLI_UNIQ_H
 
-#include "emit.h"
-#include "filters/keys.h"
+#include "lines/emit.h"
+#include "lines/keys.h"
 #include "filters/named_filter.h"
 #include "record_after_print.h"
 #include "shards.h"

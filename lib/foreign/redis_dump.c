@@ -104,17 +104,20 @@ static size_t bf_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, i
 
 static int bf_write(const sn_foreign *f, const sn_sink *to)
 {
-    size_t head = sn_bf_header(f->own, NULL, 0), n;
+    size_t head = sn_bf_header(f->own, NULL, 0);
     uint8_t *buf = sn_alloc(&f->alloc, head);
-    const void *data;
-    uint64_t iter = 1;
+    sn_bf_info info;
+    sn_bf_link_info l;
+    sn_bf_get_info(f->own, &info);
     if (!buf)
         return sn_no_memory("no memory for a header of %zu bytes", head);
     sn_bf_header(f->own, buf, head);
     int rc = to->put(to->ctx, buf, head);
     sn_free(&f->alloc, buf, head);
-    while (rc == SEEN_OK && sn_bf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
-        rc = to->put(to->ctx, data, n);
+    for (uint32_t i = 0; rc == SEEN_OK && i < info.links; i++) {
+        sn_bf_get_link(f->own, i, &l);
+        rc = to->put(to->ctx, l.data, l.bytes);
+    }
     return rc;
 }
 
@@ -270,12 +273,15 @@ static int cf_write(const sn_foreign *f, const sn_sink *to)
 {
     uint8_t head[SN_CF_HEADER];
     const void *data;
-    size_t n;
-    uint64_t iter = 1;
+    uint64_t bytes;
+    sn_cf_info info;
+    sn_cf_get_info(f->own, &info);
     sn_cf_header(f->own, head);
     int rc = to->put(to->ctx, head, sizeof head);
-    while (rc == SEEN_OK && sn_cf_chunk(f->own, iter, &data, &n, &iter) == 0 && iter)
-        rc = to->put(to->ctx, data, n);
+    for (uint32_t i = 0; rc == SEEN_OK && i < info.filters; i++) {
+        sn_cf_get_filter(f->own, i, &data, &bytes);
+        rc = to->put(to->ctx, data, bytes);
+    }
     return rc;
 }
 

@@ -123,6 +123,21 @@ void value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t 
     *next = more ? iter + x.len : 0;
 }
 
+void value_bytes_reply(rm_ctx *ctx, value_bytes b, uint64_t iter, bool null_at_end)
+{
+    const char *p;
+    size_t len;
+    uint64_t next;
+    value_bytes_at(&b, iter, &p, &len, &next);
+    RM_ReplyWithArray(ctx, 2);
+    RM_ReplyWithLongLong(ctx, (long long)next);
+    if (next || !null_at_end)
+        RM_ReplyWithStringBuffer(ctx, p, len);
+    else
+        RM_ReplyWithNull(ctx);
+    value_bytes_free(b);
+}
+
 int value_bytes_put(const value_bytes *b, uint64_t iter, const void *data, size_t len)
 {
     if (iter < 1 || iter - 1 < len)

@@ -34,6 +34,9 @@ void value_bytes_at(const value_bytes *b, uint64_t iter, const char **p, size_t 
 int value_bytes_put(const value_bytes *b, uint64_t iter, const void *data, size_t len);
 
 /* Each of these frees B. */
+/* Replies to SCANDUMP: the next iterator and the piece; at the end an empty string, or
+ * null with NULL_AT_END. */
+void value_bytes_reply(rm_ctx *ctx, value_bytes b, uint64_t iter, bool null_at_end);
 void value_bytes_save(rm_io *io, value_bytes b);
 void value_bytes_digest(rm_digest *md, value_bytes b);
 /* Emits commands of the form COMMAND key iterator data. */

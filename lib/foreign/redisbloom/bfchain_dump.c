@@ -1,7 +1,6 @@
 /* bfchain_dump.c - sn_bf from bytes and back: headers of RedisBloom's dumps, and
  * chains that work on a whole dump in place. Every byte read is hostile. */
 #include "foreign/redisbloom/bfchain.h"
-#include "foreign/redisbloom/dump_chunk.h"
 #include "foreign/untrusted_header.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -38,30 +37,6 @@ size_t sn_bf_header(const sn_bf *f, void *buf, size_t size)
         p[52] = l->n2;
     }
     return len;
-}
-
-static sn_dump_array array_at(const void *chain, uint32_t i)
-{
-    const sn_bf_link *l = &((const sn_bf *)chain)->links[i];
-    return (sn_dump_array){l->data, l->bits / 8};
-}
-
-static sn_dump_arrays arrays_of(const sn_bf *f)
-{
-    return (sn_dump_arrays){array_at, f, f->n, "link"};
-}
-
-int sn_bf_chunk(const sn_bf *f, uint64_t iter, const void **data, size_t *len,
-                  uint64_t *next)
-{
-    sn_dump_arrays a = arrays_of(f);
-    return sn_dump_chunk(&a, iter, data, len, next);
-}
-
-int sn_bf_load_chunk(sn_bf *f, uint64_t iter, const void *data, size_t len)
-{
-    sn_dump_arrays a = arrays_of(f);
-    return sn_dump_load_chunk(&a, iter, data, len);
 }
 
 /* Checks every number of an untrusted link. */

@@ -4,7 +4,6 @@
  * chain; 0 is an empty slot. The numbers of buckets are powers of two, each a multiple
  * of the one before. So a bucket number in a newer filter also gives the bucket in
  * every older one, and compaction can move bytes without knowing the keys. */
-#include "foreign/redisbloom/dump_chunk.h"
 #include "foreign/untrusted_header.h"
 #include "foreign/redisbloom/redis_chain.h"
 #include "base/bytes.h"
@@ -431,30 +430,6 @@ void sn_cf_header(const sn_cf *f, void *buf)
     put16(p + 32, f->bucket_size);
     put16(p + 34, f->max_iterations);
     put16(p + 36, f->expansion);
-}
-
-static sn_dump_array array_at(const void *chain, uint32_t i)
-{
-    const sn_cf *f = chain;
-    return (sn_dump_array){f->tables[i].slots, table_bytes(f, &f->tables[i])};
-}
-
-static sn_dump_arrays arrays_of(const sn_cf *f)
-{
-    return (sn_dump_arrays){array_at, f, f->n, "filter"};
-}
-
-int sn_cf_chunk(const sn_cf *f, uint64_t iter, const void **data, size_t *len,
-                  uint64_t *next)
-{
-    sn_dump_arrays a = arrays_of(f);
-    return sn_dump_chunk(&a, iter, data, len, next);
-}
-
-int sn_cf_load_chunk(sn_cf *f, uint64_t iter, const void *data, size_t len)
-{
-    sn_dump_arrays a = arrays_of(f);
-    return sn_dump_load_chunk(&a, iter, data, len);
 }
 
 /* Reads and checks a header; *N is the number of filters, *BYTES that of all slots. */

@@ -83,22 +83,12 @@ int sn_bf_get_link(const sn_bf *f, uint32_t i, sn_bf_link_info *out);
  * writes it only if SIZE is large enough. */
 size_t sn_bf_header(const sn_bf *f, void *buf, size_t size);
 
-/* The reply to SCANDUMP with iterator ITER >= 1: *DATA and *LEN point into F and *NEXT
- * is the iterator that the reply carries; at the end *LEN and *NEXT are 0. */
-int sn_bf_chunk(const sn_bf *f, uint64_t iter, const void **data,
-                           size_t *len, uint64_t *next);
-
 /* LOADCHUNK with iterator 1 and a key that does not exist: makes an empty chain with
  * the shape in HEADER. SEEN_EFORMAT if RedisBloom would call it bad data, SEEN_ETOOBIG
  * if the bit arrays together exceed MAX_BYTES, which is checked before anything is
  * allocated. */
 int sn_bf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, sn_bf **out);
-
-/* LOADCHUNK with another iterator: DATA ends at offset ITER - 1 of the arrays, read as
- * one string. SEEN_ERANGE: no link there; SEEN_ETOOBIG: longer than that link. */
-int sn_bf_load_chunk(sn_bf *f, uint64_t iter, const void *data,
-                                size_t len);
 
 /* Makes a chain from its parts, for callers that store the fields themselves (RDB).
  * Reads entries, error, hashes, bpe, bits, n2 and size of each link and checks them as
@@ -161,12 +151,8 @@ int sn_cf_get_filter(const sn_cf *f, uint32_t i, const void **data,
 /* The 38-byte header, chunks and their loading, as for BF. */
 #define SN_CF_HEADER 38
 void sn_cf_header(const sn_cf *f, void *buf);
-int sn_cf_chunk(const sn_cf *f, uint64_t iter, const void **data,
-                           size_t *len, uint64_t *next);
 int sn_cf_load(const void *header, size_t len, uint64_t max_bytes,
                           const seen_allocator *a, sn_cf **out);
-int sn_cf_load_chunk(sn_cf *f, uint64_t iter, const void *data,
-                                size_t len);
 
 /* ---- TOPK: HeavyKeeper ----------------------------------------------------------- */
 

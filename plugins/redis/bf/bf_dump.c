@@ -20,15 +20,7 @@ int bf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         return value_refuse(ctx, &k, SAY_SCAN_NUMERIC);
     if (v.pieces)
         return value_refuse(ctx, &k, SAY_PIECE_NO);
-    value_bytes b = value_to_bytes(k.value);
-    const char *p;
-    size_t len;
-    uint64_t next;
-    value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
-    RM_ReplyWithArray(ctx, 2);
-    RM_ReplyWithLongLong(ctx, (long long)next);
-    RM_ReplyWithStringBuffer(ctx, p, len);
-    value_bytes_free(b);
+    value_bytes_reply(ctx, value_to_bytes(k.value), (uint64_t)iter, false);
     value_close(&k);
     return RM_OK;
 }

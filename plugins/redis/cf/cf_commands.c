@@ -458,20 +458,8 @@ int cf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
         return value_refuse(ctx, &k, value_state_error(&k));
     if (RM_StringToLongLong(argv[2], &iter) != RM_OK || iter < 0)
         return value_refuse(ctx, &k, SAY_CF_POSITION);
-    value_bytes b = value_to_bytes(k.value);
-    const char *p;
-    size_t len;
-    uint64_t next;
-    value_bytes_at(&b, (uint64_t)iter, &p, &len, &next);
-    if (iter == 0 && !cf_get_facts(v).items)
-        len = next = 0; /* nothing to move */
-    RM_ReplyWithArray(ctx, 2);
-    RM_ReplyWithLongLong(ctx, (long long)next);
-    if (len)
-        RM_ReplyWithStringBuffer(ctx, p, len);
-    else
-        RM_ReplyWithNull(ctx);
-    value_bytes_free(b);
+    uint64_t at = iter == 0 && !cf_get_facts(v).items ? UINT64_MAX : (uint64_t)iter;
+    value_bytes_reply(ctx, value_to_bytes(k.value), at, true);
     value_close(&k);
     return RM_OK;
 }

@@ -6,7 +6,7 @@
 #ifndef CLI_FEED_H
 #define CLI_FEED_H
 
-#include "filters/keys.h"
+#include "keys.h"
 
 /* The lines of one block. */
 typedef struct batch {

@@ -1,9 +1,9 @@
-/* corpus.c - the inputs of an exact run: read twice, then reached at any byte.
+/* mapped_inputs.c - the inputs of an exact run: read twice, then reached at any byte.
  *
  * Regular files are mapped where they are; pipes and compressed files are copied to
  * TMPDIR while they are read for the first time. Later readings see the bytes of the
  * first: a file that changes in between is an error, never a wrong answer. */
-#include "corpus.h"
+#include "mapped_inputs.h"
 #include "output.h"
 #include "messages.h"
 
@@ -15,13 +15,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void corpus_open(corpus *x, const uniq *u)
+void mapped_inputs_open(mapped_inputs *x, const uniq *u)
 {
     x->n = u->nagainst + (u->nfiles ? u->nfiles : 1);
     x->file = kit_alloc(x->n * sizeof *x->file);
     x->path = kit_alloc(x->n * sizeof *x->path);
     for (size_t i = 0; i < x->n; i++) {
-        corpus_file *s = x->file + i;
+        mapped_input *s = x->file + i;
         s->list = i < u->nagainst;
         s->name = s->list     ? u->against_name[i]
                   : u->nfiles ? u->files[i - u->nagainst]
@@ -44,7 +44,7 @@ void corpus_open(corpus *x, const uniq *u)
     }
 }
 
-static void spool(corpus_file *s, const char *p, size_t len)
+static void spool(mapped_input *s, const char *p, size_t len)
 {
     if (s->spool < 0) {
         s->spool = kit_temp_nameless();
@@ -63,20 +63,20 @@ static void spool(corpus_file *s, const char *p, size_t len)
     }
 }
 
-void corpus_take(corpus *x, const kit_block *b)
+void mapped_inputs_take(mapped_inputs *x, const kit_block *b)
 {
-    corpus_file *s = x->file + b->file;
+    mapped_input *s = x->file + b->file;
     if (!s->regular || b->packed)
         spool(s, b->data, b->len);
     s->len += b->len;
 }
 
-void corpus_map(corpus *x)
+void mapped_inputs_map(mapped_inputs *x)
 {
     uint64_t at = 0;
     x->most = kit_alloc(x->n * sizeof *x->most);
     for (size_t i = 0; i < x->n; i++) {
-        corpus_file *s = x->file + i;
+        mapped_input *s = x->file + i;
         s->start = at;
         at += x->most[i] = s->len;
         if (!s->len) { /* not copied, though it may be compressed */
@@ -103,7 +103,7 @@ void corpus_map(corpus *x)
         kit_die("inputs of more than 16 TB are too large for -x");
 }
 
-const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **which)
+const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset, const mapped_input **which)
 {
     /* The last file that starts at or before OFFSET: not an empty one, because the next
      * file starts where an empty one does. */
@@ -119,10 +119,10 @@ const char *corpus_at(const corpus *x, uint64_t offset, const corpus_file **whic
     return x->file[lo].map + (offset - x->file[lo].start);
 }
 
-void corpus_check(const corpus *x)
+void mapped_inputs_check(const mapped_inputs *x)
 {
     for (size_t i = 0; i < x->n; i++) {
-        const corpus_file *s = x->file + i;
+        const mapped_input *s = x->file + i;
         struct stat now;
         if (s->spool >= 0 || !s->regular)
             continue;
@@ -138,14 +138,14 @@ void corpus_check(const corpus *x)
     }
 }
 
-void corpus_give_back(const corpus *x)
+void mapped_inputs_give_back(const mapped_inputs *x)
 {
     for (size_t i = 0; i < x->n; i++)
         if (x->file[i].map)
             madvise((void *)(uintptr_t)x->file[i].map, x->file[i].len, MADV_DONTNEED);
 }
 
-void corpus_close(corpus *x)
+void mapped_inputs_close(mapped_inputs *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         if (x->file[i].map)
