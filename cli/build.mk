@@ -4,12 +4,12 @@
 # time, and only comparing bytes can be right. tests/cli/exact_whatever_the_hash.t asks it.
 WEAK = $(BUILD)/tests/cli/seen-weak
 TESTS_NEED += $(WEAK)
-$(BUILD)/obj/weak/feed.o: cli/lines/feed.c $(BUILD)/config/cc
+$(BUILD)/obj/weak/lines_feed.o: cli/lines/feed.c $(BUILD)/config/cc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. -Icli -Ikit -DSEEN_WEAK_HASH=10 -MMD -MP -c $< -o $@
-WEAK_OBJ = $(filter-out $(BUILD)/obj/cli/lines/feed.o,$(CLI_OBJ)) $(BUILD)/obj/weak/feed.o
+WEAK_OBJ = $(filter-out $(BUILD)/obj/cli/lines/feed.o,$(CLI_OBJ)) $(BUILD)/obj/weak/lines_feed.o
 # (Whatever else the command is linked with was built for the command.)
-$(WEAK): $(BUILD)/seen $(BUILD)/obj/weak/feed.o
+$(WEAK): $(BUILD)/seen $(BUILD)/obj/weak/lines_feed.o
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(WEAK_OBJ) $(LIBKIT) $(LIBSEEN) $(REMOTE_LIBS) $(CLI_LIBS)
 

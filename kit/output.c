@@ -298,8 +298,8 @@ static void wait_on_stdout(int flags)
         stdout = f;
 }
 #else
-/* Here stdout is a constant. A pipe opened once more has a mode of its own; what cannot be
- * opened again, a socket, gets another mode for all who share it. */
+/* Here stdout is a constant. A pipe opened once more has a mode of its own; what cannot
+ * be opened again, a socket, gets another mode for all who share it. */
 static void wait_on_stdout(int flags)
 {
     int own = open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_CLOEXEC);

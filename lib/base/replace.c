@@ -36,8 +36,8 @@ static int open_nameless(const char *path, mode_t mode)
     return fd;
 }
 
-/* Finds a free name beside the file: creates the file under it with MODE, or gives it to
- * the nameless file. 0, or -1 with errno. */
+/* Finds a free name beside the file: creates the file under it with MODE, or gives it
+ * to the nameless file. 0, or -1 with errno. */
 static int take_name(sn_replace *r, mode_t mode)
 {
     char from[40];
@@ -60,9 +60,10 @@ static int take_name(sn_replace *r, mode_t mode)
     return -1;
 }
 
-/* The file keeps its owner where that is allowed: when root adds to a server's filter, the
- * server must still be able to open it. Changing the owner drops some permissions, so
- * those come after. A file system without either leaves the file to its owner alone. */
+/* The file keeps its owner where that is allowed: when root adds to a server's filter,
+ * the server must still be able to open it. Changing the owner drops some permissions,
+ * so those come after. A file system without either leaves the file to its owner alone.
+ */
 static void keep_owner(int fd, const struct stat *st)
 {
     int e = errno;
@@ -137,7 +138,8 @@ int sn_replace_sync(sn_replace *r)
     return 0;
 }
 
-/* close reports the last errors of network file systems, so it comes before the rename. */
+/* close reports the last errors of network file systems, so it comes before the rename.
+ */
 static int close_file(sn_replace *r)
 {
     int fd = r->fd;

@@ -2,8 +2,8 @@
  *
  * The only code in the tree that does this. The library saves filters with it, programs
  * use it through kit/output.h and kit/durable.h. After sn_replace_commit the new file
- * survives a power cut: its data are on disk before its name, and its name when the call
- * returns. Failures set errno and, for the library, seen_reason(). */
+ * survives a power cut: its data are on disk before its name, and its name when the
+ * call returns. Failures set errno and, for the library, seen_reason(). */
 #ifndef SN_REPLACE_H
 #define SN_REPLACE_H
 #include <stdbool.h>
@@ -25,12 +25,12 @@ int sn_replace_begin(sn_replace *r, const char *path, mode_t mode);
 int sn_replace_write(sn_replace *r, const void *p, size_t len);
 /* Continues at the beginning of the file. Not for `direct` ones. */
 int sn_replace_rewind(sn_replace *r);
-/* Waits until the data are on disk. sn_replace_commit does it if nobody did; a caller with
- * several files finishes all of them first and renames after. */
+/* Waits until the data are on disk. sn_replace_commit does it if nobody did; a caller
+ * with several files finishes all of them first and renames after. */
 int sn_replace_sync(sn_replace *r);
-/* Synchronises the data, renames, synchronises the folder; R is closed, whatever happens.
- * On failure the old file stands and nothing is left, unless only the folder could not
- * be synchronised. */
+/* Synchronises the data, renames, synchronises the folder; R is closed, whatever
+ * happens. On failure the old file stands and nothing is left, unless only the folder
+ * could not be synchronised. */
 int sn_replace_commit(sn_replace *r);
 void sn_replace_abort(sn_replace *r);
 #endif

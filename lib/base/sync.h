@@ -12,7 +12,7 @@
 int sn_write_all(int fd, const void *p, size_t len);
 
 /* Waits until the folder that holds PATH is on disk. Call it after a file was created,
- * renamed or removed there: fsync on the file saves its data, not its name. 0, or -1 with
- * errno. A file system that cannot synchronise folders counts as success. */
+ * renamed or removed there: fsync on the file saves its data, not its name. 0, or -1
+ * with errno. A file system that cannot synchronise folders counts as success. */
 int sn_sync_folder(const char *path);
 #endif

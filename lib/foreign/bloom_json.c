@@ -1,6 +1,6 @@
 /* bloom_json.c - reads {"m":..,"k":..,"b":".."} and base64, and no other JSON. */
 #include "foreign/bloom_json.h"
-#include "foreign/untrusted_header.h"
+#include "base/untrusted_header.h"
 #include "seen.h"
 #include <string.h>
 

@@ -42,7 +42,6 @@ const sn_format *sn_format_of(const uint8_t *p, uint64_t len)
     return NULL;
 }
 
-_Thread_local bool sn_is_cut;
 
 int sn_check_km(uint64_t k, uint64_t m)
 {

@@ -7,7 +7,7 @@
 #ifndef SN_FOREIGN_H
 #define SN_FOREIGN_H
 #include "base/memory.h"
-#include "foreign/untrusted_header.h"
+#include "base/untrusted_header.h"
 #include "seen.h"
 
 #define SN_MAX_PROBES 4096 /* 1e-308 asks for 1024; more is a broken header */

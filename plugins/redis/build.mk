@@ -35,5 +35,5 @@ $(BUILD)/tests/redis/valkey_%.t: tests/redis/%.t
 	@printf '#!/bin/sh\nSEEN_SERVER=valkey exec $<\n' >$@ && chmod +x $@
 
 # The loaders are fuzzed with a server of a few lines.
-FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,module_api.o arguments.o bf/bf_value.o bf/bf_pieces.o bf/bf_options.o cf/cf_value.o value_bytes.o value_type.o \
-	bf/bloom.o bf/bloom_bytes.o filter_secret.o bf/blocked_sizes.o cf/cf_table.o cf/copy_counts.o bf/merge_layers.o server_memory.o settings.o sketches/sketch_types.o dump_payload.o acl_categories.o)
+FUZZ_OBJ_redis_module = $(addprefix $(BUILD)/obj/plugins/redis/,server/module_api.o server/arguments.o bf/bf_value.o bf/bf_pieces.o bf/bf_options.o cf/cf_value.o server/value_bytes.o server/value_type.o \
+	bf/bloom.o bf/bloom_bytes.o cf/cuckoo_bytes.o server/filter_secret.o bf/blocked_sizes.o cf/cf_table.o cf/copy_counts.o bf/merge_layers.o server/server_memory.o server/settings.o sketches/sketch_types.o server/dump_payload.o server/acl_categories.o)

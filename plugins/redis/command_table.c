@@ -1,7 +1,7 @@
 /* command_table.c - the commands as data. */
 #include "command_table.h"
-#include "acl_categories.h"
-#include "module_commands.h"
+#include "server/acl_categories.h"
+#include "server/module_commands.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -2,11 +2,11 @@
  *
  * The module calls itself "bf", as RedisBloom and valkey-bloom do: settings and INFO
  * fields keep their names, and two of the three can never be loaded together. */
-#include "module_api.h"
+#include "server/module_api.h"
 #include "bf/bf_value.h"
 #include "cf/cf_value.h"
 #include "command_table.h"
-#include "settings.h"
+#include "server/settings.h"
 #include "sketches/sketch_types.h"
 #include <stdio.h>
 

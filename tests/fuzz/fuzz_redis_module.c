@@ -5,8 +5,9 @@
  * above 64 MB is refused. */
 #include "plugins/redis/bf/bf_value.h"
 #include "plugins/redis/bf/bloom_bytes.h"
+#include "plugins/redis/cf/cuckoo_bytes.h"
 #include "plugins/redis/cf/cf_value.h"
-#include "plugins/redis/server_memory.h"
+#include "plugins/redis/server/server_memory.h"
 #include "plugins/redis/sketches/sketch_types.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * New keys go to the newest link; lookups ask all of them. After a full link comes a
  * larger one with half its error rate. A key is hashed once for all links. */
 #include "foreign/redisbloom/bfchain.h"
-#include "foreign/untrusted_header.h"
+#include "base/untrusted_header.h"
 #include "base/modulo.h"
 #include "base/fail.h"
 #include "base/memory.h"

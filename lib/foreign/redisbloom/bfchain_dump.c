@@ -1,7 +1,7 @@
 /* bfchain_dump.c - sn_bf from bytes and back: headers of RedisBloom's dumps, and
  * chains that work on a whole dump in place. Every byte read is hostile. */
 #include "foreign/redisbloom/bfchain.h"
-#include "foreign/untrusted_header.h"
+#include "base/untrusted_header.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
  * chain; 0 is an empty slot. The numbers of buckets are powers of two, each a multiple
  * of the one before. So a bucket number in a newer filter also gives the bucket in
  * every older one, and compaction can move bytes without knowing the keys. */
-#include "foreign/untrusted_header.h"
+#include "base/untrusted_header.h"
 #include "foreign/redisbloom/redis_chain.h"
 #include "base/bytes.h"
 #include "base/fail.h"

@@ -148,7 +148,7 @@ void sn_cf_get_info(const sn_cf *f, sn_cf_info *out);
 int sn_cf_get_filter(const sn_cf *f, uint32_t i, const void **data,
                                 uint64_t *bytes);
 
-/* The 38-byte header, chunks and their loading, as for BF. */
+/* The 38-byte header and its loading, as for BF. */
 #define SN_CF_HEADER 38
 void sn_cf_header(const sn_cf *f, void *buf);
 int sn_cf_load(const void *header, size_t len, uint64_t max_bytes,

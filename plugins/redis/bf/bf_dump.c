@@ -2,10 +2,10 @@
 #include "bf/bf_options.h"
 #include "bf/bf_pieces.h"
 #include "bf/bloom_bytes.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 
 int bf_scandump(rm_ctx *ctx, rm_str **argv, int argc)
 {

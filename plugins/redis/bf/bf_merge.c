@@ -1,10 +1,10 @@
 /* bf_merge.c - BF.MERGE: one filter becomes the union of several. */
 #include "bf/bf_options.h"
 #include "bf/bf_pieces.h"
-#include "module_commands.h"
-#include "error_texts.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
 #include "bf/merge_layers.h"
-#include "server_memory.h"
+#include "server/server_memory.h"
 #include <string.h>
 
 /* Links of a chain of RedisBloom's layout. An array is the chain's own until it is

@@ -1,11 +1,11 @@
 /* bf_options.c - parses the options of a filter, creates it, and spells the options out
  * for replicas. */
 #include "bf/bf_options.h"
-#include "arguments.h"
+#include "server/arguments.h"
 #include "bf/bf_pieces.h"
-#include "server_memory.h"
-#include "settings.h"
-#include "error_texts.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
+#include "server/error_texts.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /* bf_pieces.c - a filter over several keys of one slot. */
 #include "bf/bf_pieces.h"
-#include "acl_categories.h"
-#include "settings.h"
-#include "error_texts.h"
+#include "server/acl_categories.h"
+#include "server/settings.h"
+#include "server/error_texts.h"
 #include <endian.h>
 #include <math.h>
 #include <stdio.h>

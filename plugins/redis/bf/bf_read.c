@@ -1,10 +1,10 @@
 /* bf_read.c - the BF.* commands that ask about items and describe filters. */
-#include "arguments.h"
+#include "server/arguments.h"
 #include "bf/bf_options.h"
 #include "bf/bf_pieces.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "settings.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/settings.h"
 #include <stdio.h>
 #include <string.h>
 

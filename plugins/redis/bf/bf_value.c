@@ -2,8 +2,8 @@
 #include "bf/bf_value.h"
 #include "bf/bf_pieces.h"
 #include "bf/bloom_bytes.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 
 static value_type fast_type, compat_type, pieces_type;
 

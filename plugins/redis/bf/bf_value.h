@@ -6,7 +6,7 @@
 #define SEEN_REDIS_BF_VALUE_H
 #include "bf/bloom.h"
 #include "foreign/redisbloom/redisbloom.h"
-#include "value_type.h"
+#include "server/value_type.h"
 
 typedef struct bf_pieces bf_pieces;
 

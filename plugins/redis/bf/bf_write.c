@@ -2,13 +2,13 @@
  *
  * Replicas receive the effect: creations with every parameter spelled out, only the
  * items that were added, and nothing at all when nothing changed. */
-#include "arguments.h"
+#include "server/arguments.h"
 #include "bf/bf_options.h"
 #include "bf/bf_pieces.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 #include <string.h>
 
 /* ---- adding ------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 #include "bf/bloom.h"
 #include "bf/blocked_sizes.h"
 #include "bf/merge_layers.h"
-#include "server_memory.h"
+#include "server/server_memory.h"
 #include <string.h>
 
 /* Generations of a window. One more is alive while the oldest fades. */

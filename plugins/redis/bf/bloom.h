@@ -12,7 +12,7 @@
  * alone: that keeps replicas equal. */
 #ifndef SEEN_REDIS_BLOOM_H
 #define SEEN_REDIS_BLOOM_H
-#include "filter_secret.h"
+#include "server/filter_secret.h"
 #include "seen.h"
 
 typedef struct bloom_layer {

@@ -2,13 +2,13 @@
  *
  * Replicas get creations with every parameter spelled out and only the items that were
  * taken; they and the append-only file know no limits of their own. */
-#include "arguments.h"
-#include "bf/bloom_bytes.h"
+#include "server/arguments.h"
 #include "cf/cf_value.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "cf/cuckoo_bytes.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 #include <stdio.h>
 #include <string.h>
 

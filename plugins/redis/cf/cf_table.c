@@ -5,7 +5,7 @@
  * low bits of one 64-bit place, so a newer, larger sub-filter can be folded into an
  * older one (cuckoo_compact). */
 #include "cf/cf_table.h"
-#include "server_memory.h"
+#include "server/server_memory.h"
 #include <string.h>
 
 typedef struct places {

@@ -11,7 +11,7 @@
  * give the same bytes on every server. */
 #ifndef SEEN_REDIS_CF_TABLE_H
 #define SEEN_REDIS_CF_TABLE_H
-#include "filter_secret.h"
+#include "server/filter_secret.h"
 #include "cf/copy_counts.h"
 #include "seen.h"
 

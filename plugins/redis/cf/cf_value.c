@@ -1,8 +1,8 @@
 /* cf_value.c - the types of CF keys: their facts, their bytes, and how they load. */
 #include "cf/cf_value.h"
-#include "bf/bloom_bytes.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "cf/cuckoo_bytes.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 #include <string.h>
 
 static value_type fast_type, compat_type;

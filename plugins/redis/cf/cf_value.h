@@ -3,7 +3,7 @@
 #define SEEN_REDIS_CF_VALUE_H
 #include "cf/cf_table.h"
 #include "foreign/redisbloom/redisbloom.h"
-#include "value_type.h"
+#include "server/value_type.h"
 
 extern value_family cuckoo_family;
 

@@ -1,6 +1,6 @@
 /* copy_counts.c - a hash table of counts with linear probing, at most half full. */
 #include "cf/copy_counts.h"
-#include "server_memory.h"
+#include "server/server_memory.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* cms_commands.c - CMS.*: count-min sketches, as RedisBloom answers. */
-#include "acl_categories.h"
-#include "arguments.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "server_memory.h"
+#include "server/acl_categories.h"
+#include "server/arguments.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
 #include "sketches/sketch_types.h"
 #include "seen.h"
 #include <math.h>

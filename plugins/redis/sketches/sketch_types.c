@@ -3,10 +3,10 @@
  *
  * What a load allocates is bounded by the bytes it has read, whatever they claim. */
 #include "sketches/sketch_types.h"
-#include "dump_payload.h"
+#include "server/dump_payload.h"
 #include "foreign/redisbloom/redisbloom.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 #include <string.h>
 
 /* ---- what the three have in common ------------------------------------------- */

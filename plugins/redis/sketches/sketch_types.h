@@ -4,7 +4,7 @@
  * seen_cms with RedisBloom's hash, seen_hk, seen_tdigest. */
 #ifndef SEEN_REDIS_SKETCH_TYPES_H
 #define SEEN_REDIS_SKETCH_TYPES_H
-#include "value_type.h"
+#include "server/value_type.h"
 
 extern value_family cms_family, topk_family, tdigest_family;
 extern value_type cms_type, topk_type, tdigest_type;

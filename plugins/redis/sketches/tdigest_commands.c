@@ -2,11 +2,11 @@
  *
  * Most questions merge the values that were added since the last one. That changes no
  * answer, so it is not told to replicas: these merge when they are asked. */
-#include "arguments.h"
-#include "module_commands.h"
-#include "error_texts.h"
-#include "server_memory.h"
-#include "settings.h"
+#include "server/arguments.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 #include "sketches/sketch_types.h"
 #include "seen.h"
 #include <math.h>

@@ -1,9 +1,9 @@
 /* topk_commands.c - TOPK.*: lists of the most frequent items, as RedisBloom answers. */
-#include "arguments.h"
-#include "module_commands.h"
-#include "error_texts.h"
+#include "server/arguments.h"
+#include "server/module_commands.h"
+#include "server/error_texts.h"
 #include "foreign/redisbloom/redisbloom.h"
-#include "server_memory.h"
+#include "server/server_memory.h"
 #include "sketches/sketch_types.h"
 #include <string.h>
 #include <strings.h>

@@ -2,7 +2,7 @@
  * maxmemory and MEMORY USAGE know about it. Refuses instead of aborting. */
 #ifndef SEEN_SERVER_MEMORY_H
 #define SEEN_SERVER_MEMORY_H
-#include "module_api.h"
+#include "server/module_api.h"
 #include "seen.h"
 
 /* SIZE zeroed bytes at a multiple of 64, or NULL. Large ones are fresh pages, which cost

@@ -2,7 +2,7 @@
  * who gave a command. */
 #ifndef SEEN_REDIS_ACL_CATEGORIES_H
 #define SEEN_REDIS_ACL_CATEGORIES_H
-#include "module_api.h"
+#include "server/module_api.h"
 
 /* Registers the categories of all families of commands, where the server can. To be
  * called before any command is registered. */

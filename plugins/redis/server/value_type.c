@@ -1,7 +1,7 @@
 /* value_type.c - what the server calls for a value of any type, and totals for INFO. */
-#include "value_type.h"
-#include "error_texts.h"
-#include "server_memory.h"
+#include "server/value_type.h"
+#include "server/error_texts.h"
+#include "server/server_memory.h"
 #include <stdio.h>
 
 /* ---- totals ------------------------------------------------------------------ */

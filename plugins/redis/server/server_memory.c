@@ -1,6 +1,6 @@
 /* server_memory.c - zeroed, aligned bodies out of the server's allocator. */
-#include "server_memory.h"
-#include "settings.h"
+#include "server/server_memory.h"
+#include "server/settings.h"
 
 /* A pointer to the server's own allocation stands before each of ours. The server's
  * allocator aligns to 16. */

@@ -3,8 +3,8 @@
  * Redis 7.2 and Valkey have a function for it. Redis 7.0 has none, and its +@read and
  * +@write pass over the commands of modules whatever category they are in: there an ACL
  * names each command, as docs/redis.md shows. */
-#include "acl_categories.h"
-#include "settings.h"
+#include "server/acl_categories.h"
+#include "server/settings.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * field as the RDB is written. */
 #ifndef SEEN_REDIS_DUMP_PAYLOAD_H
 #define SEEN_REDIS_DUMP_PAYLOAD_H
-#include "module_api.h"
+#include "server/module_api.h"
 
 /* Where fields go: to the server if IO is set, otherwise behind BYTES. */
 typedef struct field_sink {

@@ -1,7 +1,7 @@
 /* arguments.h - the arguments of a command: keywords and items. */
 #ifndef SEEN_REDIS_ARGUMENTS_H
 #define SEEN_REDIS_ARGUMENTS_H
-#include "module_api.h"
+#include "server/module_api.h"
 #include "seen.h"
 
 /* Whether S is WORD, in any case. */

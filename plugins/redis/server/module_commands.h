@@ -1,7 +1,7 @@
 /* module_commands.h - every command of the module, for the table in command_table.c. */
 #ifndef SEEN_REDIS_MODULE_COMMANDS_H
 #define SEEN_REDIS_MODULE_COMMANDS_H
-#include "module_api.h"
+#include "server/module_api.h"
 
 rm_command bf_reserve, bf_add, bf_madd, bf_insert, bf_exists, bf_mexists, bf_has;
 rm_command bf_info, bf_card, bf_scandump, bf_loadchunk, bf_debug;

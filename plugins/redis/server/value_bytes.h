@@ -6,7 +6,7 @@
  * bodies; a reply carries the iterator that comes after it. */
 #ifndef SEEN_REDIS_VALUE_BYTES_H
 #define SEEN_REDIS_VALUE_BYTES_H
-#include "module_api.h"
+#include "server/module_api.h"
 
 typedef struct value_bytes {
     char *header;

@@ -1,5 +1,5 @@
 /* settings.c - CONFIG settings and module arguments; knows no filters. */
-#include "settings.h"
+#include "server/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

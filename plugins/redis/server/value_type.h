@@ -9,8 +9,8 @@
  * type: the server holds a `value`, and its body is the filter or sketch itself. */
 #ifndef SEEN_REDIS_VALUE_TYPE_H
 #define SEEN_REDIS_VALUE_TYPE_H
-#include "module_api.h"
-#include "value_bytes.h"
+#include "server/module_api.h"
+#include "server/value_bytes.h"
 #include <stdatomic.h>
 
 typedef struct value_type value_type;

@@ -1,5 +1,5 @@
 /* value_bytes.c - moves headers and bodies between values and the server in pieces. */
-#include "value_bytes.h"
+#include "server/value_bytes.h"
 #include "foreign/redisbloom/redisbloom.h"
 #include <string.h>
 

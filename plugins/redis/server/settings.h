@@ -3,7 +3,7 @@
  * RedisBloom's names and valkey-bloom's names are two names for one setting. */
 #ifndef SEEN_SETTINGS_H
 #define SEEN_SETTINGS_H
-#include "module_api.h"
+#include "server/module_api.h"
 
 enum { LAYOUT_FAST = 0, LAYOUT_COMPAT = 1 };
 

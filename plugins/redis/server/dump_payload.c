@@ -1,6 +1,6 @@
 /* dump_payload.c - the RDB's encoding of a module value, with the frame that DUMP gives
  * it: kind of value, name of the type, fields, version of the RDB, CRC-64. */
-#include "dump_payload.h"
+#include "server/dump_payload.h"
 #include <string.h>
 
 enum { MODULE_VALUE = 7, RDB_VERSION = 10 }; /* the version of Redis 7.0 */

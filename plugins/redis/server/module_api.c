@@ -1,5 +1,5 @@
 /* module_api.c - fetches the module interface by name; knows no filters. */
-#include "module_api.h"
+#include "server/module_api.h"
 
 #define RM_DEFINE(ret, name, args) ret(*RM_##name) args;
 RM_MUST(RM_DEFINE)

@@ -10,7 +10,7 @@
  * Filters of earlier versions hash with XXH3 and a seed of 64 bits, and go on so. */
 #ifndef SEEN_REDIS_FILTER_SECRET_H
 #define SEEN_REDIS_FILTER_SECRET_H
-#include "module_api.h"
+#include "server/module_api.h"
 #include "seen.h"
 
 typedef struct filter_secret {

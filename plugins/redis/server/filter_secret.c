@@ -1,6 +1,6 @@
 /* filter_secret.c - the server's secret, and its form in commands. */
-#include "filter_secret.h"
-#include "settings.h"
+#include "server/filter_secret.h"
+#include "server/settings.h"
 #include <endian.h>
 #include <string.h>
 

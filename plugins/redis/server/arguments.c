@@ -1,5 +1,5 @@
 /* arguments.c - reads the arguments of a command. */
-#include "arguments.h"
+#include "server/arguments.h"
 #include <string.h>
 #include <strings.h>
 
