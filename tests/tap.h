@@ -6,8 +6,13 @@
 
 static int tap_run, tap_failed;
 
-/* States a promise in words and whether it held; returns whether. */
-#define ok(cond, ...) tap_ok(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
+/* States a promise in words and whether it held; returns whether. The condition is
+ * evaluated first, so the words may quote what it set. */
+#define ok(cond, ...)                                                                  \
+    ({                                                                                 \
+        int tap_held = !!(cond);                                                       \
+        tap_ok(tap_held, __FILE__, __LINE__, __VA_ARGS__);                             \
+    })
 __attribute__((format(printf, 4, 5), unused)) static int
 tap_ok(int good, const char *file, int line, const char *fmt, ...)
 {

@@ -2,8 +2,9 @@
  *
  * Numbers go in as arguments, counts as doubles (exact up to 2^53, and no filter here
  * comes near). A call that makes a filter returns its address, or a negative code of
- * enum seen_code; memory is bounded below 2^31, so an address is never negative. What is
- * more than a number comes back in `cells`. Nothing here checks what seen.h checks. */
+ * enum seen_code; memory is bounded below 2^31, so an address is never negative. What
+ * is more than a number comes back in `cells`. Nothing here checks what seen.h checks.
+ */
 #include "seen.h"
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,8 @@ int EXPORT(filter_new)(int kind, unsigned flags, double keys, double error, doub
                       .seed_high = seed_high,
                       .alloc = memory};
     seen_filter *f;
-    return made(seen_new(&spec, &f), f);
+    int rc = seen_new(&spec, &f);
+    return made(rc, f);
 }
 
 /* What the next foreign filter is made or opened with. */
@@ -168,32 +170,36 @@ void EXPORT(set_params)(double keys, double error, double bits, unsigned probes,
 int EXPORT(filter_new_foreign)(const char *format)
 {
     seen_filter *f;
-    return made(seen_new_foreign(format, &params, &f), f);
+    int rc = seen_new_foreign(format, &params, &f);
+    return made(rc, f);
 }
 
 int EXPORT(filter_open)(const void *bytes, size_t len)
 {
     seen_filter *f;
-    return made(seen_open_bytes(bytes, len, SEEN_LOAD, &memory, &f), f);
+    int rc = seen_open_bytes(bytes, len, SEEN_LOAD, &memory, &f);
+    return made(rc, f);
 }
 
 int EXPORT(filter_open_foreign)(const void *bytes, size_t len, const char *format)
 {
     seen_filter *f;
-    return made(
-        seen_open_foreign_bytes(bytes, len, format, &params, SEEN_LOAD, &f), f);
+    int rc = seen_open_foreign_bytes(bytes, len, format, &params, SEEN_LOAD, &f);
+    return made(rc, f);
 }
 
 int EXPORT(filter_copy)(const seen_filter *f)
 {
     seen_filter *g;
-    return made(seen_copy(f, &g), g);
+    int rc = seen_copy(f, &g);
+    return made(rc, g);
 }
 
 int EXPORT(filter_like)(const seen_filter *f)
 {
     seen_filter *g;
-    return made(seen_new_like(f, &g), g);
+    int rc = seen_new_like(f, &g);
+    return made(rc, g);
 }
 
 void EXPORT(filter_free)(seen_filter *f)
@@ -345,13 +351,15 @@ int EXPORT(builder_new)(double error, double bytes, unsigned hash, uint64_t seed
                             .threads = 1,
                             .alloc = memory};
     seen_builder *b;
-    return made(seen_builder_new(&spec, &b), b);
+    int rc = seen_builder_new(&spec, &b);
+    return made(rc, b);
 }
 
 int EXPORT(builder_finish)(seen_builder *b)
 {
     seen_filter *f;
-    return made(seen_builder_finish(b, &f), f);
+    int rc = seen_builder_finish(b, &f);
+    return made(rc, f);
 }
 
 void EXPORT(builder_free)(seen_builder *b)
