@@ -190,7 +190,7 @@ const kit_command cmd_add = {
 
 const kit_command cmd_rm = {
     .name = "rm",
-    .summary = "remove keys from a filter that can",
+    .summary = "remove keys from a filter that allows it",
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
     .about =
         "Removes each line of the FILEs, or of standard input, from FILTER, if its "

@@ -22,11 +22,11 @@ static const kit_option options[] = {
      "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, "
      "500M is 500 times 2^20)."},
     {'n', "expect", "N",
-     "Expect N lines: only to report at once, not after an hour, that the disk is too "
-     "small."},
+     "Expect N lines: a disk that is too small is then reported at once, not after an "
+     "hour."},
     {OPT_WORK, "work", "SIZE", "Memory to work with, at least 64M [1G]."},
     {OPT_TMP, "tmp", "FOLDER",
-     "Where keys wait that do not fit into that memory, eight bytes each [$TMPDIR, or "
+     "Folder for keys that do not fit into that memory, eight bytes each [$TMPDIR, or "
      "/tmp]."},
     {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
     KEY_OPTIONS,
@@ -196,7 +196,7 @@ const kit_command cmd_build = {
         "There may be any number of lines, and repeats. Eight bytes of each are kept, "
         "in memory or in a nameless temporary file, and solved in pieces on all "
         "processors. FILTER is written whole at the end; any failure before that "
-        "leaves the old one as it was and nothing behind.",
+        "leaves the old file as it was and no other file behind.",
     .options = options,
     .examples = "# A list of refused addresses, one false positive in a thousand\n"
                 "$ seen build -e 0.001 refused.seen blocked.txt\n"

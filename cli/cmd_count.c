@@ -30,17 +30,18 @@ static const kit_option options[] = {
      "Print the N most frequent values instead, each after the least and the most it "
      "can have occurred."},
     {OPT_QUANTILES, "quantiles", "[LIST]",
-     "Values are numbers: print their quantiles instead, those of LIST (0.5,99%) or the "
+     "Values are numbers: print their quantiles instead, those of LIST (0.5,99%) or "
+     "the "
      "usual ones."},
     OPTION_ERROR,
     OPTION_EXPECT,
     OPTION_NO_SCRATCH,
     {'m', "memory", "SIZE",
-     "Never take more than SIZE, however many values come: 16K count them with a "
-     "standard error of 0.8%. The values of --top are kept beside it."},
+     "Use at most SIZE, however many values come: 16K gives a standard error of 0.8%. "
+     "The values of --top are kept in addition."},
     {OPT_JSON, "json", NULL, "Print JSON, with the error."},
     THREAD_OPTION,
-    {'q', "quiet", NULL, "Show no progress on a terminal and no word about the error."},
+    {'q', "quiet", NULL, "Show neither progress nor the error."},
     {0},
 };
 
@@ -211,7 +212,8 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
             j->quantiles = true;
             j->quantile_list = p.arg;
             if (!count_parse_quantiles(p.arg, &q))
-                kit_bad_value(&p, o, "a list of quantiles, such as 0.5,0.99 or 50%,99%");
+                kit_bad_value(&p, o, "a list of quantiles, such as 0.5,0.99 or "
+                                     "50%,99%");
             free(q);
         }
         if (o == OPT_JSON)
@@ -220,7 +222,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
             j->quiet = true;
     }
     if (j->width && !j->by)
-        kit_usage(&p, "-w is about the field of --by, which is not given");
+        kit_usage(&p, "-w shortens the field of --by: give --by too");
     bool memory = j->size.memory && !j->top;
     if (!!j->top + j->quantiles + memory > 1)
         kit_usage(&p, "--top, --quantiles and -m are different questions");
@@ -352,10 +354,11 @@ const kit_command cmd_count = {
         "Prints the number of distinct lines, or with -k of distinct values of a "
         "field; "
         "with -b, one number for each value of another field, in the order in which "
-        "the values first occur. The error is said on standard error.\n"
+        "the values first occur. Standard error says how exact it is.\n"
         "\n"
         "The options --top, --quantiles and -m take a stream of any length in a fixed "
-        "amount of memory. The two counts that --top prints are bounds: the true one is "
+        "amount of memory. The two counts that --top prints are bounds: the true one "
+        "is "
         "between them. Every value that occurs more often than the message says is in "
         "the list.",
     .options = options,

@@ -1,7 +1,7 @@
 /* cmd_dedup.c - `seen dedup`: repeated paragraphs and documents out of text corpora.
  *
- * Nothing is guessed and nothing gets lost in silence: filters grow, what false
- * positives cost is counted, and files are put in their places whole. */
+ * Nothing is guessed and nothing is lost silently: filters grow, the cost of false
+ * positives is counted, and results replace files whole. */
 #include "commands.h"
 #include "corpus/corpus_size.h"
 #include "corpus/dedup_report.h"
@@ -52,28 +52,31 @@ enum {
 static const kit_option options[] = {
     KIT_OPTIONS_ABOUT("What is a duplicate"),
     {OPT_BY, "by", "WHAT",
-     "ngram: a paragraph whose n-grams were mostly seen before (the default). paragraph: "
+     "ngram: a paragraph whose n-grams were mostly seen before (the default). "
+     "paragraph: "
      "a paragraph whose words were seen before as a whole. document: a document whose "
      "n-grams, across paragraphs, were mostly seen before."},
     {'x', "exact", NULL,
      "Compare whole paragraphs or documents byte for byte instead of by words."},
     {'N', "ngram", "N", "Words in an n-gram [13]."},
     {OPT_MIN, "min", "N",
-     "Paragraphs with fewer words than N stay [5]; from N words on a paragraph too short "
-     "for an n-gram is one n-gram."},
+     "Paragraphs with fewer words than N stay [5]; a longer one that is too short for "
+     "an n-gram counts as one n-gram."},
     {'t', "threshold", "SHARE",
      "Remove what has more than SHARE of its n-grams seen before [0.8]."},
     {OPT_DOCUMENT_TOO, "document-too", NULL,
      "Remove a whole document if that holds for all its paragraphs together."},
     {OPT_LIKE, "like", "TOOL",
-     "Rules and marks of bff, dclm (from 13 words on, whole documents too) or dolma (equal "
+     "Rules and marks of bff, dclm (from 13 words on, whole documents too) or dolma "
+     "(equal "
      "paragraphs). Other options change them."},
     {OPT_NORMALIZE, "normalize", "LIST",
-     "Compare texts in another spelling; what is written keeps its own. Any of lower, "
-     "digits (each is 0), punctuation (left out), space (one blank), nfkc, with commas."},
+     "Compare texts in another spelling; the output keeps its own. Any of lower, "
+     "digits (each is 0), punctuation (left out), space (one blank), nfkc, separated "
+     "by commas."},
     {OPT_WORDS, "words", "RULE",
-     "uax29: Unicode's word boundaries (the default). simple: runs of ASCII letters and "
-     "digits and of all beyond ASCII, which is faster."},
+     "uax29: Unicode's word boundaries (the default). simple: runs of ASCII letters "
+     "and digits, and runs of everything else; faster."},
     {OPT_SPLIT, "split", "WHERE",
      "Paragraphs end at each newline (the default), or at each blank-line."},
     {OPT_SAMPLE, "sample", "S",
@@ -95,7 +98,8 @@ static const kit_option options[] = {
     {OPT_SEED, "seed", "N", "Seed of the hashes: a number, or random [1]."},
     KIT_OPTIONS_ABOUT("Input and output"),
     {'o', "output", "DIR",
-     "Write a file of the same name for each input to DIR. Without it the result of one "
+     "Write a file of the same name for each input to DIR. Without it the result of "
+     "one "
      "input goes to standard output."},
     {OPT_MARK, "mark", NULL,
      "Remove nothing: write for each document a line with its id and the spans that "
@@ -103,37 +107,45 @@ static const kit_option options[] = {
     {OPT_ATTRIBUTE, "attribute", "NAME",
      "The attribute's name in marks like Dolma's [seen_dedup]."},
     {OPT_PACK, "pack", "HOW",
-     "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed as the "
+     "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed "
+     "as the "
      "inputs are, standard output is not."},
     {OPT_LEVEL, "level", "N", "How hard to compress, from 1 on [gzip 5, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
-     "Write what was removed to FILE: file, line, id, span and text. If FILE is a folder, "
-     "or ends in a slash, each input has a file of its own there, packed as its result."},
+     "Write what was removed to FILE: file, line, id, span and text. If FILE is a "
+     "folder, "
+     "or ends in a slash, each input has a file of its own there, packed as its "
+     "result."},
     {OPT_ORIGINS, "origins", NULL,
-     "Say there where it was first seen, too. Takes 16 to 64 bytes for each n-gram."},
+     "Also say there where it was first seen. Takes 16 to 64 bytes for each n-gram."},
     {OPT_KEEP_EMPTY, "keep-empty", NULL,
-     "Keep documents of which nothing is left, with an empty text."},
+     "Keep documents that have no text left, with an empty text."},
     {OPT_SKIP_BAD, "skip-bad", NULL,
      "Copy lines that are not JSON objects with such a field, and count them. Without "
      "it they are an error."},
     {OPT_AGAINST, "against", "FILE",
-     "Treat what is in FILE, JSON lines or the state of another run, as seen before. May "
+     "Treat everything in FILE, JSON lines or the state of another run, as seen "
+     "before. May "
      "be given several times."},
     {OPT_NO_UPDATE, "no-update", NULL,
      "Only --against and --state count as seen before, not what comes in this run."},
     {'s', "state", "FILE",
-     "Remember in FILE what was seen, and in FILE.files which inputs were finished. The "
-     "next run goes on from there; a killed run is repeated to go on."},
+     "Remember in FILE what was seen, and in FILE.files which inputs were finished. "
+     "The "
+     "next run goes on from there; after a kill, run the same command again."},
     {OPT_SAVE_EVERY, "save-every", "SIZE",
      "Save the state between files after SIZE of text [8 times its own size, at least "
      "64M]."},
     {OPT_SHARD, "shard", "I/N",
-     "Decide only about whole paragraphs or documents whose hash is in part I of N, and "
+     "Decide only about whole paragraphs or documents whose hash is in part I of N, "
+     "and "
      "write marks: N runs, each with 1/N of the memory."},
     {OPT_COMBINE, "combine", "DIR",
-     "Remove what the marks in DIR say, of any --shard, instead of deciding. May be given "
+     "Remove what the marks in DIR list, of any --shard, instead of deciding. May be "
+     "given "
      "several times; --by and --split are those of the marks."},
-    {'j', "threads", "N", "Use N threads [one for each processor]; the result is the same."},
+    {'j', "threads", "N",
+     "Use N threads [one for each processor]; the result is the same."},
     {OPT_JSON, "json", NULL, "Print the summary as JSON, on standard error."},
     {'q', "quiet", NULL, "No progress, summary or warnings."},
     {0},
@@ -357,7 +369,7 @@ static bool is_folder(const char *path)
     return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The file of --removed takes the place of nothing that is read or made. */
+/* The file of --removed must not be an input or a result. */
 static void check_removed(const settings *s)
 {
     for (size_t i = 0; i < s->run.in.n; i++) {
@@ -387,7 +399,8 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
     else if (!r->marks)
         r->marks = MARK_SPANS;
     if (r->exact && r->by == BY_NGRAM)
-        kit_usage(&p, "-x compares whole paragraphs or documents: give --by one of them");
+        kit_usage(&p, "-x compares whole paragraphs or documents: give --by one of "
+                      "them");
     if (r->document_too && (r->by != BY_NGRAM))
         kit_usage(&p, "--document-too goes with --by ngram");
     if (s->size.error > 0 && s->size.memory)
@@ -395,22 +408,27 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
     if (s->origins && !s->removed)
         kit_usage(&p, "--origins goes with --removed FILE");
     if (s->removed && s->state && !is_folder(s->removed))
-        kit_usage(&p, "with --state, --removed takes a folder (such as gone/), where each "
-                      "input has a file of its own: one for all could lose what a killed run "
+        kit_usage(&p, "with --state, --removed takes a folder (such as gone/), where "
+                      "each "
+                      "input has a file of its own: one for all could lose what a "
+                      "killed run "
                       "removed");
     if (s->removed && !s->out && strcmp(s->removed, "-") == 0)
-        kit_usage(&p, "--removed - and the result cannot both go to standard output: give -o");
+        kit_usage(&p, "--removed - and the result cannot both go to standard output: "
+                      "give -o");
     if (s->origins && s->state)
         kit_usage(&p, "--origins are not kept in a state: leave out one of them");
     if (r->no_update && !s->nagainst && !s->state)
-        kit_usage(&p, "--no-update wants --against or --state");
+        kit_usage(&p, "--no-update needs --against or --state");
     if (s->run.save_every && !s->state)
         kit_usage(&p, "--save-every goes with --state");
     if (r->shards > 1 && !r->exact && r->by != BY_PARAGRAPH)
-        kit_usage(&p, "--shard decides about whole paragraphs or documents: n-grams of one "
+        kit_usage(&p, "--shard decides about whole paragraphs or documents: n-grams "
+                      "of one "
                       "would be in all parts (see docs/dedup.md)");
     if (s->nmarks && (s->state || s->nagainst || r->shards || r->no_update))
-        kit_usage(&p, "--combine decides nothing: leave out --state, --against, --shard and "
+        kit_usage(&p, "--combine decides nothing: leave out --state, --against, "
+                      "--shard and "
                       "--no-update");
     bool dolma = r->marks == MARK_DOLMA;
     if (dolma && (s->nmarks || r->shards > 1))
@@ -431,7 +449,7 @@ static void parse(settings *s, const kit_command *self, int argc, char **argv)
 
 /* ---- setting up ------------------------------------------------------------------ */
 
-/* What must be the same in every run with one state. */
+/* The options that must be the same in every run with one state. */
 static void describe_rules(const dedup_rules *r, char *out, size_t size)
 {
     static const char *const by[] = {"ngram", "paragraph", "document"};
@@ -573,16 +591,18 @@ const kit_command cmd_dedup = {
     .summary = "remove repeated paragraphs or documents from text corpora",
     .usage = "[OPTION]... [FILE | FOLDER]...",
     .about =
-        "Reads JSON lines, one document a line with its text in a field, and writes them "
+        "Reads JSON lines, one document a line with its text in a field, and writes "
+        "them "
         "without the paragraphs or documents that were seen before. By default a "
         "paragraph goes if more than 80% of its 13-grams of words were in paragraphs "
-        "that stayed, of the same or an earlier document. Files compressed with gzip, zstd, "
+        "that stayed, of the same or an earlier document. Files compressed with gzip, "
+        "zstd, "
         "bzip2, xz or lz4 are unpacked.\n\n"
-        "Every byte outside the text stays as it was, and so does the spelling of what "
-        "stays of the text. The result is the same in every run and for every number of "
+        "Bytes outside the text never change, nor does the spelling of the text that "
+        "stays. The result is the same in every run and for every number of "
         "threads. Each result is put in its place when it is whole.\n\n"
-        "The filter grows with the corpus. A run counts what false positives are "
-        "expected to cost and stops before it is too much.",
+        "The filter grows with the corpus. A run counts the expected cost of false "
+        "positives and stops before it is too high.",
     .options = options,
     .examples = "# Repeated paragraphs, by their 13-grams\n"
                 "$ seen dedup -o out/ in/\n"

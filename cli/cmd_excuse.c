@@ -1,4 +1,4 @@
-/* cmd_excuse.c - `seen excuse`: false positives that were met, answered with no. */
+/* cmd_excuse.c - `seen excuse`: known false positives, answered with no. */
 #include "commands.h"
 #include "lines/feed.h"
 #include "filters/format.h"
@@ -13,7 +13,7 @@ enum { OPT_LIST = 300, OPT_UNDO };
 static const kit_option options[] = {
     {'i', "input", "FILE",
      "Excuse also the lines of FILE; - is standard input. May be repeated."},
-    {OPT_UNDO, "undo", NULL, "Excuse these keys no longer."},
+    {OPT_UNDO, "undo", NULL, "Stop excusing these keys."},
     {OPT_LIST, "list", NULL, "Print the keys that are excused, one a line."},
     OPTION_FORMAT,
     {'q', "quiet", NULL, "Do not say how many were excused."},
@@ -103,14 +103,15 @@ static int excuse_main(const kit_command *self, int argc, char **argv)
 
 const kit_command cmd_excuse = {
     .name = "excuse",
-    .summary = "make a filter say no to false positives that were met",
+    .summary = "make a filter say no to known false positives",
     .usage = "[OPTION]... FILTER KEY...\n[OPTION]... -i FILE FILTER\n--list FILTER",
     .about =
-        "Puts each KEY on a small exact list, FILTER.excused beside FILTER: from then on "
+        "Puts each KEY on a small exact list, FILTER.excused beside FILTER: from then "
+        "on "
         "FILTER says no to it, for every program that opens the file. Excuse only keys "
         "that were certainly never added; adding a key takes it off the list. The list "
         "belongs to the file as it is: if another program replaces FILTER, the list "
-        "counts for nothing.",
+        "is ignored.",
     .options = options,
     .examples = "# A good address that the list of bad ones refuses by chance\n"
                 "$ seen excuse blocked.seen http://good.example/\n"

@@ -84,9 +84,9 @@ const kit_command cmd_formats = {
     .summary = "list the filters of other systems that can be opened",
     .usage = "[--json]",
     .about =
-        "Lists every format, what can be done with it and what must be said to open or "
-        "make it. That goes after the name: --format NAME:PARAM=VALUE,... with the "
-        "parameters m (bits), k (probes), n (keys), p (error), b (bits per key), seeds "
+        "Lists every format, what it can do, and the parameters it needs to be opened "
+        "or made. They follow the name: --format NAME:PARAM=VALUE,... with m (bits), "
+        "k (probes), n (keys), p (error), b (bits per key), seeds "
         "(0-4 or 2+3+5), type (bytes, utf8, utf16, int32, int64, float, double: how "
         "the text of a key becomes the bytes that are hashed), column, row-group, "
         "expansion, and the words unsigned, msb, lsb, old, nonscaling. "

@@ -10,7 +10,7 @@
 
 static const kit_option options[] = {
     {'v', "invert", NULL,
-     "Print the lines that are not in the filter; here it is never wrong."},
+     "Print the lines that are not in the filter; these are always right."},
     {'c', "count", NULL, "Print only the number of lines."},
     {'q', "quiet", NULL, "Print nothing, and stop at the first line found."},
     WORD_OPTION,

@@ -59,8 +59,9 @@ const kit_command cmd_merge = {
     .about =
         "Writes a filter that holds the keys of all the FILTERs. They must have the "
         "same seed and, except for sets, the same kind and shape: make each but the "
-        "first with 'seen new --like OLD NEW', for the keys of the union: more of them "
-        "raise the error or, in a fixed cuckoo filter or one that removes, are refused. "
+        "first with 'seen new --like OLD NEW'. Size them for the keys of the union: "
+        "more keys raise the error, and a cuckoo filter that is fixed or removes keys "
+        "refuses them. "
         "Other systems' filters are merged if they are of one format, size and number "
         "of probes.",
     .options = options,

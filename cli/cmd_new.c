@@ -37,7 +37,8 @@ static const kit_option options[] = {
     {'f', "force", NULL, "Replace FILTER if it exists."},
     WAIT_OPTION,
     {OPT_REDIS, "redis", "URL",
-     "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; many "
+     "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; "
+     "many "
      "machines may use it at once. It does not grow."},
     OPTION_REDIS_MODULE,
     {0},
@@ -131,8 +132,8 @@ static seen_filter *make_like(const char *name)
     return f;
 }
 
-/* The usual error if the format has one and nothing else decides the size; an option that
- * it has no use for is not passed over in silence. */
+/* Sets the usual error if the format has one and nothing else decides the size. An
+ * option that the format cannot use is refused, not ignored. */
 static void use_what_it_takes(format_spec *f, bool sized)
 {
     const char *from = "";
@@ -142,7 +143,7 @@ static void use_what_it_takes(format_spec *f, bool sized)
         if (!strcmp(all[i]->name, f->name))
             from = all[i]->to_make;
     if (!*from)
-        return; /* it can only be opened, which the library says */
+        return; /* it can only be opened: the library says so */
     if (f->params.error > 0 && !strstr(from, "error"))
         kit_die("a %s filter is made from %s: leave out -e", f->name, from);
     if (f->params.keys && !strstr(from, "keys"))

@@ -23,16 +23,19 @@ enum { MOST_PARTS = 10000, PART_ROOM = 256 << 10 };
 
 static const kit_option options[] = {
     {'N', "parts", "N", "Make N files, part-0 to part-(N-1)."},
-    {'o', "output", "DIR", "Write them to DIR; each takes its place when all is done."},
+    {'o', "output", "DIR", "Write them to DIR; they appear when all lines are read."},
     KEY_OPTIONS,
     {OPT_FIELD, "field", "NAME",
-     "Lines are JSON objects, and the key is the text in this field; a.b is b inside a."},
+     "Lines are JSON objects, and the key is the text in this field; a.b is b inside "
+     "a."},
     {OPT_SKIP_BAD, "skip-bad", NULL,
-     "A line that is no JSON object with such a field is its own key. Without it, it is "
-     "an error."},
-    {OPT_PACK, "pack", "HOW", "Compress the files: plain, gzip, zstd, bzip2, xz or lz4 [plain]."},
-    {OPT_SEED, "seed", "N", "Seed of the hash [1]: with the same seed a key has the same part "
-                            "everywhere."},
+     "Use a line that is not a JSON object with such a field as its own key, instead "
+     "of failing."},
+    {OPT_PACK, "pack", "HOW",
+     "Compress the files: plain, gzip, zstd, bzip2, xz or lz4 [plain]."},
+    {OPT_SEED, "seed", "N",
+     "Seed of the hash [1]: with the same seed a key has the same part "
+     "everywhere."},
     {'q', "quiet", NULL, "No progress on a terminal."},
     {0},
 };
@@ -253,11 +256,12 @@ const kit_command cmd_partition = {
     .summary = "distribute lines over files by the hash of their key",
     .usage = "-N N -o DIR [OPTION]... [FILE]...",
     .about =
-        "Writes each line of the FILEs, or of standard input, to one of N files: that of "
-        "the hash of the line, or of a field of it. Lines with equal keys are in one file, "
+        "Writes each line of the FILEs, or of standard input, to one of N files, "
+        "chosen by the hash of the line or of one of its fields. Lines with equal "
+        "keys are in one file, "
         "in the order of the input, so that each file can be worked on by itself, on "
-        "another machine or with 1/N of the memory. The same key is in the same part "
-        "wherever it is done.",
+        "another machine or with 1/N of the memory. Every machine puts a key into the "
+        "same part.",
     .options = options,
     .examples = "# Sixteen files, each with its part of the addresses\n"
                 "$ seen partition -N 16 -o parts urls.txt\n"

@@ -55,7 +55,7 @@ static const char *says(seen_kind k)
     }
 }
 
-/* What is asked of the filter beyond its size. */
+/* What the filter must be able to do. */
 typedef struct needs {
     bool removes, all_known;
 } needs;
@@ -67,8 +67,8 @@ static bool serves(seen_kind k, needs want)
            (can & SEEN_CAN_REMOVE || !want.removes);
 }
 
-/* Whether A is the better answer to what was not given: fewer bytes; more keys or the
- * smaller error if the bytes were. */
+/* Whether A is better than B in the number that was not given: fewer bytes, or more
+ * keys or a smaller error if the bytes were given. */
 static bool better(const seen_size *a, const seen_size *b, const sizing *given)
 {
     if (!given->memory)
@@ -115,7 +115,8 @@ static seen_kind choose(const seen_size *r, const seen_size *usual, const sizing
         break;
     case SEEN_CUCKOO:
         snprintf(why, size,
-                 "%.0f%% less than classic, and two cache lines a key instead of %u; to "
+                 "%.0f%% less than classic, and two cache lines a key instead of %u; "
+                 "to "
                  "remove keys, make it with -r",
                  100 * (1 - (double)r[SEEN_CUCKOO].bytes / classic),
                  r[SEEN_CLASSIC].probes);
@@ -146,7 +147,7 @@ typedef struct plan {
     const char *plot;
     bool json, timed;
 
-    seen_size best;       /* what seen_solve chooses by itself */
+    seen_size best;       /* the choice of seen_solve */
     seen_size row[KINDS]; /* 0 bytes: this kind cannot */
     char cannot[KINDS][160], why[160];
     seen_kind choice;
@@ -313,7 +314,8 @@ static void print_growing(const plan *pl)
     seen_size most;
     char a[24], b[24];
     if (seen_choose(&spec, &most) == 0)
-        printf("If the number is not known, uniq and count need no -n: at most %s, and %s "
+        printf("If the number is not known, uniq and count need no -n: at most %s, "
+               "and %s "
                "in TMPDIR.\n",
                kit_show_bytes((double)most.bytes, a),
                kit_show_bytes(8 * (double)z->keys, b));
@@ -323,7 +325,7 @@ static void print_growing(const plan *pl)
                kit_show_bytes((double)grown->bytes, a));
 }
 
-/* What a static filter would save, if that is worth a word. */
+/* What a static filter would save, if that is much. */
 static void print_static(const plan *pl)
 {
     const sizing *z = &pl->given;
@@ -389,9 +391,9 @@ const kit_command cmd_plan = {
     .usage = "-n N [-e P | -m SIZE] [--plot FILE]\n-e P -m SIZE [--plot FILE]\n"
              "--corpus SIZE [-e P | -m SIZE]",
     .about =
-        "From two of the number of keys, the error and the memory computes the third "
-        "for every kind of filter, and shows what each kind can do and the least that "
-        "any filter needs. Makes no filter.",
+        "Takes two of the number of keys, the error and the memory, and computes the "
+        "third for every kind of filter. Shows what each kind can do and the least "
+        "that any filter needs. Makes no filter.",
     .options = options,
     .examples = "# A hundred million keys, one error in a thousand\n"
                 "$ seen plan -n 100M -e 0.001\n"

@@ -18,7 +18,8 @@ enum { OPT_RANGE = 300, OPT_COUNT, TOLD = 5 };
 static const kit_option options[] = {
     {'r', "reverse", NULL, "Largest first."},
     {OPT_RANGE, "range", "A..B",
-     "Integers from A to B, which may be negative [0..4294967295]. It takes at most one "
+     "Integers from A to B, which may be negative [0..4294967295]. It takes at most "
+     "one "
      "bit for each integer in the range."},
     {'c', "count", NULL, "Print only how many distinct integers there are."},
     {'k', "key", "N", "The integer is field N."},

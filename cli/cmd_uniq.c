@@ -58,13 +58,14 @@ static const kit_option options[] = {
      "fingerprints until they reach SIZE, then, with a warning, the best filter that "
      "fits."},
     {OPT_MAX_LOST, "max-lost", "N",
-     "Stop with an error before more than N distinct lines may be lost: the upper end of "
+     "Stop with an error before more than N distinct lines may be lost: the upper end "
+     "of "
      "the interval that --stats shows."},
     {'d', "repeated", NULL, "Print only lines seen before, each time."},
     {'c', "count", NULL,
-     "Print each distinct line with how often it came in front, as uniq -c does, but "
-     "of unsorted lines; with -d only those that came twice or more. With -m SIZE "
-     "counts are exact while they fit, then estimated, with a bound that is said."},
+     "Print each distinct line after the number of times it came, as uniq -c does for "
+     "sorted lines; with -d only those that came twice or more. With -m SIZE counts "
+     "are exact while they fit, then estimated, with a bound that is printed."},
     {OPT_BY_COUNT, "by-count", NULL, "With --count: the most frequent first."},
     {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
     {OPT_AGAINST, "against", "FILE",

@@ -85,7 +85,8 @@ static void print_text(seen_top *t, const seen_top_item *x, size_t n, size_t sur
     if (!error && sure == n)
         kit_warn("exact");
     else
-        kit_warn("counts are exact to %" PRIu64 "; the first %zu are certainly the most "
+        kit_warn("counts are exact to %" PRIu64 "; the first %zu are certainly the "
+                                                "most "
                  "frequent, and no other value occurs more than %" PRIu64
                  " times; -m gives more counters",
                  error, sure, seen_top_floor(t));

@@ -94,7 +94,8 @@ void run_other(const char *word, char **argv)
 void no_command(const char *word)
 {
     if (strcmp(word, "crawl") == 0)
-        kit_die("crawl: the program seen-crawl is not installed (Debian package seen-crawl)");
+        kit_die("crawl: the program seen-crawl is not installed (Debian package "
+                "seen-crawl)");
     kit_meant meant = {.word = word};
     for (size_t i = 0; commands[i]; i++)
         kit_meant_try(&meant, commands[i]->name);

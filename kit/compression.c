@@ -34,7 +34,7 @@ static unsigned at_most(size_t n)
 /* ---- gzip ------------------------------------------------------------------------ */
 
 #ifdef KIT_ISAL
-/* isal_inflate reads headers too, but forgets half of one that comes in pieces. */
+/* isal_inflate reads headers too, but loses one that arrives in pieces. */
 typedef struct gzip_member {
     struct inflate_state z;
     struct isal_gzip_header head;
@@ -53,7 +53,7 @@ static bool gzip_restart(void *state)
 
 static void *gzip_start(void)
 {
-    /* A damaged member may refer to what was never written. */
+    /* A damaged member may refer to bytes that were never written: they are zero. */
     gzip_member *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
@@ -86,7 +86,7 @@ static kit_unpacked gzip_unpack(void *state, kit_piece *p)
         return KIT_DAMAGED;
     if (!m->inside || z->block_state != ISAL_BLOCK_FINISH)
         return KIT_MORE;
-    /* Whole bytes that it has taken, but that are behind the end. */
+    /* Give back the whole bytes that it has read past the end of the stream. */
     size_t back = (size_t)z->read_in_length / 8;
     p->in -= back;
     p->in_len += back;

@@ -25,7 +25,7 @@ typedef struct kit_format {
     const char *name;  /* "gzip" */
     const char *magic; /* '?' matches any byte */
     size_t magic_len;
-    const char *package; /* what would have to be installed to unpack it, or NULL */
+    const char *package; /* the package to install to unpack it, or NULL */
 
     /* NULL if this build cannot unpack it. START returns NULL if there is no memory. */
     void *(*start)(void);
@@ -35,8 +35,8 @@ typedef struct kit_format {
     bool zeros; /* zeros may stand between streams */
 } kit_format;
 
-/* The format that N bytes begin like; NULL if it is none of them. *SURE is false if so
- * far the bytes are only the beginning of a magic. */
+/* The format whose magic the N bytes at P begin with; NULL if there is none. *SURE is
+ * false while the bytes are only the beginning of a magic. */
 const kit_format *kit_format_of(const unsigned char *p, size_t n, bool *sure);
 
 /* The names of the formats that this build unpacks, such as "gzip, zstd, bzip2". */

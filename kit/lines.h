@@ -34,8 +34,8 @@ void kit_lines_free(kit_lines *r);
 /* Makes lines CSV records: a terminator inside quotes does not end them. */
 void kit_lines_csv(kit_lines *r, char separator);
 
-/* No unpacking: files are read as they are; of file i at most the first MOST[i] bytes,
- * if MOST is not NULL. The array must stay. */
+/* Reads files as they are, without unpacking, and at most the first MOST[i] bytes of
+ * file i if MOST is not NULL. The array must stay. */
 void kit_lines_raw(kit_lines *r, const uint64_t *most);
 
 /* Fills B with the next whole lines: returns 1, 0 at the end, or -1; then

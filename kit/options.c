@@ -74,7 +74,7 @@ static void refuse(const kit_parse *p, int key, const char *word)
 static void refuse(const kit_parse *p, int key, const char *word)
 {
     const struct tables *t = p->tables;
-    /* getopt leaves a letter in optopt; of a long option it only says where it is. */
+    /* getopt leaves a letter in optopt; for a long option it only says where it is. */
     if (optopt && optopt < 256 && strncmp(word, "--", 2) != 0)
         kit_usage(p, key == ':' ? "option '-%c' needs a value" : "unknown option '-%c'",
                   optopt);

@@ -14,7 +14,8 @@ typedef struct kit_option {
     unsigned marks;   /* bits for the program itself, which the kit ignores */
 } kit_option;
 
-/* A row that is no option: the title of those below it, in --help and the man page. */
+/* A row that is not an option: a title for the rows below it, in --help and the man
+ * page. */
 enum { KIT_HEADING = -1 };
 #define KIT_OPTIONS_ABOUT(title)                                                       \
     {                                                                                  \

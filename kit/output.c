@@ -53,8 +53,8 @@ void kit_made_empty(const char *name)
     made_empty = name;
 }
 
-/* Room for one more name; called before the file is made, which must not be left if
- * there is none. */
+/* Makes room for one more name. Called before the file is created: if memory is out, no
+ * file may be left behind. */
 static void make_room(void)
 {
     at_exit();
@@ -169,7 +169,7 @@ bool kit_output_same(const char *a, const char *b)
     }
     if (there[0] != there[1])
         return false;
-    /* Of files that are not there yet, the folders are compared, and the names. */
+    /* Files that do not exist yet are compared by folder and name. */
     for (int i = 0; i < 2 && !there[0]; i++) {
         const char *slash = strrchr(name[i], '/');
         base[i] = slash ? slash + 1 : name[i];
@@ -298,8 +298,8 @@ static void wait_on_stdout(int flags)
         stdout = f;
 }
 #else
-/* Here stdout is a constant. A pipe opened once more has a mode of its own; what cannot
- * be opened again, a socket, gets another mode for all who share it. */
+/* Here stdout is a constant. A pipe that is opened again has its own mode. A socket
+ * cannot be opened again: its mode changes for everyone who shares it. */
 static void wait_on_stdout(int flags)
 {
     int own = open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -1,8 +1,9 @@
 /* source.c - bytes of a file, unpacked on the way.
  *
- * The magic decides, not the name. A pipe is read as its bytes come: the only wait for
- * more is while what is there could still be the beginning of a magic. Several streams
- * in a row (gzip members, zstd frames) are one, as for their own tools. */
+ * The first bytes decide, not the name. A pipe is read as its bytes arrive; the reader
+ * waits for more only while the bytes so far could still begin a magic number. Several
+ * streams in a row (gzip members, zstd frames) count as one, as their own tools do it.
+ */
 #include "source.h"
 #include "messages.h"
 #include "compression.h"

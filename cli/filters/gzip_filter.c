@@ -30,8 +30,8 @@ bool packed_starts(const char *name, const uint8_t *want, size_t n)
 /* DCSO's header says how many bits follow; a little more may be attached to them. */
 enum { DCSO_HEADER = 48, ATTACHED = 16 << 20 };
 
-/* Bits that are set at random cannot be packed well: at one in a thousand, 88 times. So
- * pages with set bits may be that much more than what was read, and some. */
+/* Random bits do not compress well: 88 times if one bit in a thousand is set. So pages
+ * with set bits may take at most that many times the bytes read, and some. */
 enum { PAGE = 4096, CHUNK = 16 * PAGE, PACKED_BEST = 128, ALWAYS = 64 << 20 };
 
 /* The most bytes that a file with this beginning may unpack to. */

@@ -4,13 +4,13 @@
 
 #include "named_filter.h"
 
-/* Whether the file NAME is gzip's, and unpacks to WANT of N <= 8 bytes at its beginning
- * (to anything if WANT is NULL). Other compressed files are lists of keys, which must not
- * be unpacked just to find that out. */
+/* Whether the file NAME is gzip's and its contents begin with the N <= 8 bytes at WANT
+ * (with anything if WANT is NULL). Other compressed files are lists of keys, which must
+ * not be unpacked just to find that out. */
 bool packed_starts(const char *name, const uint8_t *want, size_t n);
 
-/* Unpacks NAME into s->piped. Memory is taken for pages that are not zero, and for no
- * more of them than a filter can have in a file of that size: a few compressed megabytes
- * can be gigabytes. Reports any failure and ends the program. */
+/* Unpacks NAME into s->piped. Only pages that are not zero take memory, and no more of
+ * them than a filter in a file of that size can have: a few compressed megabytes can
+ * unpack to gigabytes. Reports any failure and ends the program. */
 void packed_read(const char *name, named_filter *s);
 #endif

@@ -40,9 +40,9 @@ bool wait_option(const kit_parse *p, int key)
 
 /* ---- names ----------------------------------------------------------------------- */
 
-/* Each opener decides whether NAME is its own. It returns SEEN_EFORMAT if not; 0 and
- * fills S; or another code with seen_reason(). The last one's reason is reported when
- * NAME is none's. */
+/* Each opener decides whether it knows NAME. It returns SEEN_EFORMAT if not, 0 with S
+ * filled in, or another code with seen_reason(). If none knows NAME, the reason of the
+ * last one is reported. */
 typedef int opener(const char *name, unsigned how, named_filter *s);
 
 static int open_native(const char *name, unsigned how, named_filter *s)
@@ -337,8 +337,8 @@ static int excuse_again(void *ctx, const void *key, size_t len)
     return rc < 0 ? rc : 0;
 }
 
-/* The list of exceptions belongs to one file, byte for byte: the new file gets a list
- * of its own. Without it false positives would be back, but no key would be lost. */
+/* The list of exceptions belongs to one file, byte for byte, so the new file gets its
+ * own list. Without it false positives would return, but no key would be lost. */
 static int carry_exceptions(const char *name, const seen_filter *f)
 {
     const seen_format *format = seen_format_of(f);

@@ -61,12 +61,12 @@ named_filter *named_open(const char *name, unsigned how);
  * filter at all. */
 named_filter *named_open_if_filter(const char *name);
 
-/* The same for NAMED_ASK, without ending the program: 0 or a code of the library, whose
- * reason names the file or field. */
+/* The same for NAMED_ASK, without ending the program. Returns 0 or a code of the
+ * library; the reason names the file or field. */
 int named_try(const char *name, named_filter **out);
 
-/* Gives S, which has none yet, a new filter for SPEC, which Z asked for; KEPT: it will
- * be saved. */
+/* Gives S, which has no filter yet, a new one for SPEC, made from the options Z. KEPT:
+ * it will be saved. */
 void named_make(named_filter *s, const sizing *z, const seen_spec *spec, bool kept);
 
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
@@ -75,8 +75,8 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
 void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *found);
 
-/* Whether the system that S comes from does not count a carriage return at the end of a
- * line: its own command would not find a key that was added with one. */
+/* Whether the system that S comes from ignores a carriage return at the end of a line.
+ * Its own command would not find a key that was added with one. */
 bool named_drops_cr(const named_filter *s);
 
 uint64_t named_bytes(named_filter *s);
@@ -86,8 +86,8 @@ double named_lost(named_filter *s);
 void named_lost_range(const named_filter *s, double before, double *low, double *high);
 
 /* Replaces the file whole, in two steps: named_write writes a new file beside the old
- * one and waits until it is safe on disk, named_replace puts it in place. Whatever
- * fails for want of room fails in the first. Both end the program if they fail. */
+ * one and waits until it is safe on disk, named_replace puts it in place. A full disk
+ * fails in the first step. Both end the program if they fail. */
 void named_write(named_filter *s);
 void named_replace(named_filter *s);
 void named_save(named_filter *s); /* both */

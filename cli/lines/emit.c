@@ -72,7 +72,7 @@ packed_lines emit_pack(batch *b, bool want)
     return p;
 }
 
-/* A reader of our output sees each block when it is done, not when 64 KiB are. */
+/* A reader of our output gets each block when it is done, not after 64 KiB. */
 static void flush(emitter *e)
 {
     if (kit_output_flush(e->out) < 0)

@@ -50,7 +50,7 @@ void against_open(uniq *u)
         named_filter *s = piped ? NULL : named_open_if_filter(u->against_name[i]);
         if (!s)
             s = open_list(u, u->against_name[i], hashed ? &own : NULL);
-        /* The hashes of the run serve a filter that hashes alike only. */
+        /* A filter can use the hashes of the run only if it hashes the same way. */
         s->hashes = s->hashes && hashed && seen_get_hasher(s->filter, &its) == 0 &&
                     !memcmp(&own, &its, sizeof own);
         u->against[i] = s;

@@ -9,7 +9,7 @@
  * read. */
 void against_open(uniq *u);
 
-/* Ends the program if block B of the list NAME shows that it is not one: a filter that
- * is damaged, or in a pipe, would be taken for a list that drops nothing. */
+/* Ends the program if block B shows that NAME is not a list: a damaged filter, or one
+ * in a pipe, would otherwise count as a list that drops nothing. */
 void against_check_list(const uniq *u, const char *name, const kit_block *b);
 #endif

@@ -95,7 +95,7 @@ size_t budget_keep(uniq *u, size_t n)
         kit_die("%s", seen_reason());
     seen_free(f);
     u->seen->filter = g;
-    /* No key of the set is lost, whatever the filter expects of so many keys. */
+    /* The set loses no key, whatever the filter predicts for so many. */
     u->lost_base = seen_lost_expected(g);
     u->short_base = (double)added - (double)seen_added(g);
     if (!u->quiet) {

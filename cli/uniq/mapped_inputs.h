@@ -29,8 +29,8 @@ typedef struct mapped_inputs {
 /* The lists of --against, then the files; none of them is read yet. */
 void mapped_inputs_open(mapped_inputs *x, const uniq *u);
 
-/* Counts block B of the first reading in, and copies it if its file cannot be read
- * again. */
+/* Counts block B of the first reading, and copies it if its file cannot be read again.
+ */
 void mapped_inputs_take(mapped_inputs *x, const kit_block *b);
 
 /* Makes all bytes reachable, when every .len is known. Later readings open the paths
@@ -42,7 +42,7 @@ void mapped_inputs_map(mapped_inputs *x);
  * x->bytes. */
 const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset, const mapped_input **which);
 
-/* Gives the pages that were touched back to the system. */
+/* Returns the pages that were touched to the system. */
 void mapped_inputs_give_back(const mapped_inputs *x);
 
 /* Reports a file that has changed since mapped_inputs_open and ends the program. */

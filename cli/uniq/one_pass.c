@@ -134,7 +134,7 @@ typedef struct work {
     uint64_t lines, memory; /* of the run, when it was decided */
 } work;
 
-/* Of B the first TAKEN lines count; if these are not all, nothing counts after them. */
+/* Only the first TAKEN lines of B count; if these are not all, no later line counts. */
 static void cut_short(pass *w, batch *b, size_t taken)
 {
     if (taken < b->n) {
@@ -175,7 +175,7 @@ static void sort_shards(void *ctx, batch *b)
     shards_sort(&k->order, b);
 }
 
-/* Whether B counts is decided with its first shard, for all of them. */
+/* The first shard decides for all whether B counts. */
 static bool decide_shard(void *ctx, batch *b, unsigned part)
 {
     pass *w = ctx;
@@ -220,7 +220,7 @@ static void free_work(void *own)
     shard_order_free(&((work *)own)->order);
 }
 
-/* What the run took and may have lost, according to the filter it ended with. */
+/* Computes the memory and losses of the run from the filter it ended with. */
 static void sum_up(uniq *u)
 {
     if (u->shards) {

@@ -26,8 +26,8 @@ typedef struct shard_order {
 } shard_order;
 void shard_order_free(shard_order *o);
 
-/* Puts the hashes of B into O, which is used again and again: any number of threads at
- * once. */
+/* Puts the hashes of B into O, which can be reused. Safe in several threads, each with
+ * its own O. */
 void shards_sort(shard_order *o, const batch *b);
 
 /* Asks for and adds the keys of O that belong to shard I, and marks the repeats among
