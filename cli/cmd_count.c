@@ -212,8 +212,9 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
             j->quantiles = true;
             j->quantile_list = p.arg;
             if (!count_parse_quantiles(p.arg, &q))
-                kit_bad_value(&p, o, "a list of quantiles, such as 0.5,0.99 or "
-                                     "50%,99%");
+                kit_bad_value(&p, o,
+                              "a list of quantiles, such as 0.5,0.99 or "
+                              "50%,99%");
             free(q);
         }
         if (o == OPT_JSON)
@@ -254,8 +255,9 @@ static void hash_by_group(job *j, by_group *g, const batch *b)
         seen_key name = keyspec_key(&g->name, &g->words, b->line[i], &missing);
         if (j->width && name.len > j->width)
             name.len = j->width;
-        uint64_t both[2] = {seen_hasher_hash(&j->hasher, name.data, name.len),
-                            seen_hasher_hash(&j->hasher, b->key[i].data, b->key[i].len)};
+        uint64_t both[2] = {
+            seen_hasher_hash(&j->hasher, name.data, name.len),
+            seen_hasher_hash(&j->hasher, b->key[i].data, b->key[i].len)};
         g->group[i] = (uint32_t)(find_group(&j->groups, both[0], name) - j->groups.all);
         g->hash[i] = seen_hasher_hash(&j->hasher, both, sizeof both);
     }

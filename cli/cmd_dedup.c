@@ -454,12 +454,14 @@ static void describe_rules(const dedup_rules *r, char *out, size_t size)
 {
     static const char *const by[] = {"ngram", "paragraph", "document"};
     int n = snprintf(
-        out, size, "by %s%s ngram %u min %u threshold %.17g%s%s%s normalize %u sample "
+        out, size,
+        "by %s%s ngram %u min %u threshold %.17g%s%s%s normalize %u sample "
         "%llu seed %llu shard %u/%u field",
         by[r->by], r->exact ? " exact" : "", r->ngram, r->min, r->threshold,
         r->document_too ? " document-too" : "", r->blank_lines ? " blank-lines" : "",
         r->simple_words ? " simple-words" : "", r->spelling,
-        (unsigned long long)r->sample, (unsigned long long)r->seed, r->shard, r->shards);
+        (unsigned long long)r->sample, (unsigned long long)r->seed, r->shard,
+        r->shards);
     for (size_t i = 0; i < r->field.levels && n < (int)size; i++)
         n += snprintf(out + n, size - (size_t)n, "%c%s", i ? '.' : ' ',
                       r->field.name[i]);
@@ -469,7 +471,9 @@ static seen_filter *new_filter(settings *s, uint64_t guess)
 {
     const dedup_rules *r = &s->run.rules;
     bool whole = r->exact || r->by == BY_PARAGRAPH;
-    seen_spec spec = {.hash = SEEN_HASH_XXH3, .seed = r->seed, .keys = s->size.keys ? s->size.keys : guess};
+    seen_spec spec = {.hash = SEEN_HASH_XXH3,
+                      .seed = r->seed,
+                      .keys = s->size.keys ? s->size.keys : guess};
     if (s->size.memory) {
         seen_size best = {.keys = spec.keys ? spec.keys : s->size.memory,
                           .bytes = s->size.memory};
@@ -478,7 +482,8 @@ static seen_filter *new_filter(settings *s, uint64_t guess)
         spec = (seen_spec){.kind = best.kind == SEEN_SET ? SEEN_BLOCKED : best.kind,
                            .bits = s->size.memory / 64 * 512,
                            .probes = best.kind == SEEN_SET ? 8 : best.probes,
-                           .hash = SEEN_HASH_XXH3, .seed = r->seed};
+                           .hash = SEEN_HASH_XXH3,
+                           .seed = r->seed};
         s->run.judge.expected = s->run.quiet ? 0 : best.keys;
     } else if (s->size.error > 0 || !whole) {
         spec.error = s->size.error > 0 ? s->size.error : 0.01;
@@ -506,8 +511,8 @@ static seen_filter *read_against(settings *s)
             return f;
         }
         if (!f) {
-            seen_spec spec = {.kind = SEEN_SET, .hash = SEEN_HASH_XXH3,
-                              .seed = s->run.rules.seed};
+            seen_spec spec = {
+                .kind = SEEN_SET, .hash = SEEN_HASH_XXH3, .seed = s->run.rules.seed};
             if (seen_new(&spec, &f) < 0)
                 kit_die("%s", seen_reason());
         }
@@ -534,8 +539,13 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
 {
     settings s = {.pack = PACK_AS_INPUT};
     dedup_run *r = &s.run;
-    r->rules = (dedup_rules){.ngram = 13, .min = 5, .threshold = 0.8, .sample = 1,
-                             .seed = 1, .id = "id", .attribute = "seen_dedup"};
+    r->rules = (dedup_rules){.ngram = 13,
+                             .min = 5,
+                             .threshold = 0.8,
+                             .sample = 1,
+                             .seed = 1,
+                             .id = "id",
+                             .attribute = "seen_dedup"};
     json_path_set(&r->rules.field, "text");
     r->judge = (judge){.max_lost = -1, .max_lost_share = 0.001};
     parse(&s, self, argc, argv);
@@ -561,7 +571,8 @@ static int dedup_main(const kit_command *self, int argc, char **argv)
         r->judge.filter = new_filter(&s, corpus_keys(&r->rules, r->in.bytes));
     if (s.origins)
         r->judge.origins = origins_new();
-    if (s.removed && !is_folder(s.removed) && !(r->removed = kit_output_open(s.removed)))
+    if (s.removed && !is_folder(s.removed) &&
+        !(r->removed = kit_output_open(s.removed)))
         kit_die("%s: %s", s.removed, strerror(errno));
     kit_progress_start_silent(r->quiet);
     dedup_report report = report_begin();

@@ -27,7 +27,8 @@ static const kit_option no_options[] = {{0}};
 static void picture(const seen_stats *st)
 {
     char bar[41];
-    bool set = st->kind == SEEN_SET || st->kind == SEEN_CUCKOO || st->kind == SEEN_QUOTIENT;
+    bool set =
+        st->kind == SEEN_SET || st->kind == SEEN_CUCKOO || st->kind == SEEN_QUOTIENT;
     int full = (int)(st->fill * 40 + 0.5);
     for (int i = 0; i < 40; i++)
         bar[i] = i < full ? '#' : '.';

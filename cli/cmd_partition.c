@@ -1,7 +1,7 @@
 /* cmd_partition.c - `seen partition`: lines to N files by the hash of their key.
  *
- * Equal keys are in one part, in the order of the input, so that each part can be worked
- * on by itself: `seen uniq` of all parts is that of the whole. */
+ * Equal keys are in one part, in the order of the input, so that each part can be
+ * worked on by itself: `seen uniq` of all parts is that of the whole. */
 #include "commands.h"
 #include "corpus/dedup.h"
 #include "corpus/inputs.h"
@@ -125,13 +125,14 @@ static void open_parts(partition *p)
     raise_limit(p->parts);
     p->part = kit_alloc(p->parts * sizeof *p->part);
     for (uint64_t i = 0; i < p->parts; i++) {
-        snprintf(path, room, "%s/part-%0*llu%s", p->folder, digits, (unsigned long long)i,
-                 packing_suffix(p->pack));
+        snprintf(path, room, "%s/part-%0*llu%s", p->folder, digits,
+                 (unsigned long long)i, packing_suffix(p->pack));
         if (!i)
             inputs_make_folders(path);
         if (!(p->part[i].out = kit_output_open(path)))
             kit_die("%s: %s%s", path, strerror(errno),
-                    errno == EMFILE ? " (fewer parts, or a larger limit: ulimit -n)" : "");
+                    errno == EMFILE ? " (fewer parts, or a larger limit: ulimit -n)"
+                                    : "");
     }
     free(path);
     if (p->pack != PACK_PLAIN)
@@ -144,8 +145,8 @@ static void write_part(partition *p, part *to)
     if (p->packer) {
         size_t room = packer_bound(p->packer, b->len);
         p->packed.len = 0;
-        p->packed.len = packer_run(p->packer, b->data, b->len,
-                                   bytes_room(&p->packed, room), room);
+        p->packed.len =
+            packer_run(p->packer, b->data, b->len, bytes_room(&p->packed, room), room);
         b = &p->packed;
     }
     if (kit_output_write(to->out, b->data, b->len) < 0)
@@ -162,8 +163,7 @@ static seen_key key_of(partition *p, seen_key line, const char *name)
     enum json_code code =
         json_line_read(line.data, line.len, &p->field, NULL, &found, &p->text);
     if (code == JSON_OK)
-        return keyspec_bare(&p->keys, &p->arena,
-                            (seen_key){p->text.data, p->text.len});
+        return keyspec_bare(&p->keys, &p->arena, (seen_key){p->text.data, p->text.len});
     if (!p->skip_bad)
         kit_die("%s:%llu: %s%s (--skip-bad takes such lines as they are)",
                 strcmp(name, "-") ? name : "standard input",

@@ -78,8 +78,8 @@ size_t count_parse_quantiles(const char *list, double **out)
     }
 }
 
-/* How far the rank of an answer at Q may be off, as a share: two nodes, see seen.h. 0 if
- * every value is kept. */
+/* How far the rank of an answer at Q may be off, as a share: two nodes, see seen.h. 0
+ * if every value is kept. */
 static double rank_error(seen_tdigest *t, const double *q, size_t n)
 {
     seen_tdigest_info i;

@@ -1,5 +1,5 @@
-/* count_sketch.h - the questions of `seen count` that sketches answer: in a fixed amount
- * of memory, whatever comes, with the error stated. */
+/* count_sketch.h - the questions of `seen count` that sketches answer: in a fixed
+ * amount of memory, whatever comes, with the error stated. */
 #ifndef CLI_COUNT_SKETCH_H
 #define CLI_COUNT_SKETCH_H
 #include "lines/feed.h"
@@ -7,7 +7,7 @@
 typedef struct sketch_job {
     feed_spec input; /* hashes as the sketch does: XXH3 with SEED */
     uint64_t seed;
-    uint64_t top;    /* --top: how many */
+    uint64_t top;          /* --top: how many */
     const char *quantiles; /* --quantiles: a list, or NULL for the usual ones */
     uint64_t memory;       /* -m; 0: not given */
     bool json, quiet;

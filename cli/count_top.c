@@ -41,7 +41,8 @@ static size_t certain(const seen_top_item *x, size_t n, size_t listed, uint64_t 
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
         uint64_t lower = x[i].count - x[i].error;
-        uint64_t behind = i + 1 < listed && x[i + 1].count > most ? x[i + 1].count : most;
+        uint64_t behind =
+            i + 1 < listed && x[i + 1].count > most ? x[i + 1].count : most;
         least = lower < least ? lower : least;
         if (least >= behind)
             sure = i + 1;
@@ -86,7 +87,7 @@ static void print_text(seen_top *t, const seen_top_item *x, size_t n, size_t sur
         kit_warn("exact");
     else
         kit_warn("counts are exact to %" PRIu64 "; the first %zu are certainly the "
-                                                "most "
+                 "most "
                  "frequent, and no other value occurs more than %" PRIu64
                  " times; -m gives more counters",
                  error, sure, seen_top_floor(t));

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 const kit_command *const commands[] = {
-    &cmd_uniq,   &cmd_dedup,   &cmd_partition, &cmd_new,   &cmd_add,
-    &cmd_has,     &cmd_excuse,    &cmd_build,   &cmd_rm,        &cmd_merge, &cmd_info,
-    &cmd_verify, &cmd_convert, &cmd_formats,   &cmd_sort,  &cmd_count,
-    &cmd_plan,   &cmd_compare, &cmd_demo,      &cmd_help,  NULL,
+    &cmd_uniq,    &cmd_dedup,   &cmd_partition, &cmd_new,   &cmd_add,  &cmd_has,
+    &cmd_excuse,  &cmd_build,   &cmd_rm,        &cmd_merge, &cmd_info, &cmd_verify,
+    &cmd_convert, &cmd_formats, &cmd_sort,      &cmd_count, &cmd_plan, &cmd_compare,
+    &cmd_demo,    &cmd_help,    NULL,
 };
 
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
 /* byte_masks.c - classes of 64 bytes at once.
  *
- * The plain variant looks up eight bytes, each a word with one class in every byte of it,
- * shifts them by their places and so gets eight masks of eight bits; AVX2 has a class
- * for each pair of nibbles. */
+ * The plain variant looks up eight bytes, each a word with one class in every byte of
+ * it, shifts them by their places and so gets eight masks of eight bits; AVX2 has a
+ * class for each pair of nibbles. */
 #include "byte_masks.h"
 #include "instructions.h"
 
@@ -69,9 +69,9 @@ __attribute__((target("avx2"))) static inline uint64_t bits(halves v)
 __attribute__((target("avx2"))) static inline __m256i products(__m256i v)
 {
     const __m256i low =
-        _mm256_setr_epi8(1 | 8, 1, 1, 1, 1, 1, 1, 1 | 16, 1, 1 | 4, 4 | 32, 4 | (char)128,
-                         4 | 64, 4, 16, 2, 1 | 8, 1, 1, 1, 1, 1, 1, 1 | 16, 1, 1 | 4,
-                         4 | 32, 4 | (char)128, 4 | 64, 4, 16, 2);
+        _mm256_setr_epi8(1 | 8, 1, 1, 1, 1, 1, 1, 1 | 16, 1, 1 | 4, 4 | 32,
+                         4 | (char)128, 4 | 64, 4, 16, 2, 1 | 8, 1, 1, 1, 1, 1, 1,
+                         1 | 16, 1, 1 | 4, 4 | 32, 4 | (char)128, 4 | 64, 4, 16, 2);
     const __m256i high = _mm256_setr_epi8(
         4, 0, 8 | 16 | 64, 1 | 32 | (char)128, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0,
         8 | 16 | 64, 1 | 32 | (char)128, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);

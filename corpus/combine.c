@@ -85,7 +85,8 @@ static void open_marks(combine *c, const input *f)
         marks *m = c->of + i;
         size_t stem = strlen(f->name), s = strlen(packing_suffix(f->packing));
         close_marks(m);
-        if (s && stem > s && strcmp(f->name + stem - s, packing_suffix(f->packing)) == 0)
+        if (s && stem > s &&
+            strcmp(f->name + stem - s, packing_suffix(f->packing)) == 0)
             stem -= s;
         size_t room = strlen(c->folder[i]) + strlen(f->name) + 8;
         m->path = kit_alloc(room);
@@ -165,8 +166,9 @@ static bool apply(seen_key line, const char *text, doc *d, para *p)
     if (!q)
         return false;
     while (literal(&q, end, "[")) {
-        if (!number(&q, end, &from) || !literal(&q, end, ", ") || !number(&q, end, &to) ||
-            !literal(&q, end, "]") || !mark_span(d, p, from, to))
+        if (!number(&q, end, &from) || !literal(&q, end, ", ") ||
+            !number(&q, end, &to) || !literal(&q, end, "]") ||
+            !mark_span(d, p, from, to))
             return false;
         literal(&q, end, ", ");
     }

@@ -1,7 +1,8 @@
 /* combine.h - marks of earlier runs decide instead of a filter.
  *
  * Each folder has for every input a file of marks, one line a document in the same
- * order, as `seen dedup --mark` writes them. A paragraph goes if any of them says so. */
+ * order, as `seen dedup --mark` writes them. A paragraph goes if any of them says so.
+ */
 #ifndef DEDUP_COMBINE_H
 #define DEDUP_COMBINE_H
 

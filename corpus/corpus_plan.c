@@ -42,14 +42,18 @@ void corpus_plan(uint64_t text, double error, uint64_t memory, bool json)
         {"--sample 8", "one 13-gram in eight", {.by = BY_NGRAM, .sample = 8}},
         {"--by document", "documents, by 13-grams", {.by = BY_DOCUMENT, .sample = 1}},
         {"--by paragraph", "whole paragraphs", {.by = BY_PARAGRAPH}, true},
-        {"--by document -x", "equal documents", {.by = BY_DOCUMENT, .exact = true}, true},
+        {"--by document -x",
+         "equal documents",
+         {.by = BY_DOCUMENT, .exact = true},
+         true},
     };
     kit_json j = {.to = stdout};
     char a[24], b[32];
     if (json)
         kit_json_open(&j, NULL, '[');
     else
-        printf("%-17s %-24s %12s %10s %9s\n", "seen dedup", "", "keys", "memory", "error");
+        printf("%-17s %-24s %12s %10s %9s\n", "seen dedup", "", "keys", "memory",
+               "error");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         row *r = rows + i;
         solve(r, text, error, memory);
@@ -69,7 +73,9 @@ void corpus_plan(uint64_t text, double error, uint64_t memory, bool json)
     if (json)
         kit_json_close(&j, ']');
     else
-        printf("\nKeys as in English text in which nothing repeats; repeats need no "
-               "memory.\nWhole paragraphs and documents divide over N machines: --shard "
-               "I/N.\nFingerprints of these take up to twice as much while their table grows.\n");
+        printf(
+            "\nKeys as in English text in which nothing repeats; repeats need no "
+            "memory.\nWhole paragraphs and documents divide over N machines: --shard "
+            "I/N.\nFingerprints of these take up to twice as much while their table "
+            "grows.\n");
 }

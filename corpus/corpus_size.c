@@ -10,9 +10,10 @@ static const double bytes_per_ngram = 6.5, bytes_per_paragraph = 300,
 
 uint64_t corpus_keys(const dedup_rules *r, uint64_t text)
 {
-    double each = r->by == BY_PARAGRAPH              ? bytes_per_paragraph
-                  : r->by == BY_DOCUMENT && r->exact ? bytes_per_document
-                                                     : bytes_per_ngram * (double)r->sample;
+    double each = r->by == BY_PARAGRAPH ? bytes_per_paragraph
+                  : r->by == BY_DOCUMENT && r->exact
+                      ? bytes_per_document
+                      : bytes_per_ngram * (double)r->sample;
     double keys = (double)text / each;
     if (r->shards > 1)
         keys /= r->shards;

@@ -1,5 +1,5 @@
-/* dedup.h - what the parts of `seen dedup` share: the rules, and a block of lines on its
- * way from the file to its place.
+/* dedup.h - what the parts of `seen dedup` share: the rules, and a block of lines on
+ * its way from the file to its place.
  *
  *     read -> find the keys -> judge -> render and pack -> write
  *
@@ -23,14 +23,14 @@ enum dedup_marks { MARK_NONE, MARK_SPANS, MARK_BFF, MARK_DOLMA };
 /* What is a duplicate, and what becomes of it. */
 typedef struct dedup_rules {
     enum dedup_by by;
-    bool exact;         /* whole paragraphs or documents, byte for byte */
-    bool document_too;  /* judge the document by the sum of its paragraphs as well */
-    bool blank_lines;   /* paragraphs end at blank lines instead of at every newline */
-    bool simple_words;  /* no UAX #29 */
-    bool no_update;     /* ask only */
-    bool keep_empty;    /* documents of which nothing is left stay, with no text */
-    bool skip_bad;      /* lines that are no such objects are copied */
-    bool no_keys;       /* marks decide: only paragraphs are wanted */
+    bool exact;        /* whole paragraphs or documents, byte for byte */
+    bool document_too; /* judge the document by the sum of its paragraphs as well */
+    bool blank_lines;  /* paragraphs end at blank lines instead of at every newline */
+    bool simple_words; /* no UAX #29 */
+    bool no_update;    /* ask only */
+    bool keep_empty;   /* documents of which nothing is left stay, with no text */
+    bool skip_bad;     /* lines that are no such objects are copied */
+    bool no_keys;      /* marks decide: only paragraphs are wanted */
     unsigned ngram, min;
     unsigned spelling; /* SPELL_* */
     double threshold;
@@ -53,9 +53,9 @@ typedef struct para {
 } para;
 
 typedef struct doc {
-    size_t line, len;        /* in the block, without the newline */
-    uint32_t raw, raw_len;   /* the text as spelled, in the line */
-    uint32_t id, id_len;     /* 0, 0: none */
+    size_t line, len;      /* in the block, without the newline */
+    uint32_t raw, raw_len; /* the text as spelled, in the line */
+    uint32_t id, id_len;   /* 0, 0: none */
     uint32_t source, source_len;
     uint32_t text_len;
     uint32_t paras;
@@ -79,8 +79,8 @@ typedef struct block {
     size_t paras, para_room;
     uint64_t *key;
     size_t keys, key_room;
-    size_t file;        /* the number of the input */
-    uint64_t *origin;   /* of each paragraph that goes, with --origins */
+    size_t file;      /* the number of the input */
+    uint64_t *origin; /* of each paragraph that goes, with --origins */
     size_t origin_room;
     bytes out, removed; /* rendered */
     bytes packed, removed_packed;
@@ -90,7 +90,7 @@ typedef struct block {
         uint64_t documents, read;
         double gone, error;
     } upto;
-    size_t bad_line;    /* the first line that cannot be, if bad_code */
+    size_t bad_line; /* the first line that cannot be, if bad_code */
     enum json_code bad_code;
     char error[256]; /* reading failed, or the judge stops */
 } block;
@@ -111,7 +111,7 @@ void finder_run(finder *f, block *b);
 typedef struct judge {
     const dedup_rules *rules;
     seen_filter *filter;
-    seen_filter *against; /* or NULL */
+    seen_filter *against;            /* or NULL */
     double max_lost, max_lost_share; /* whichever is given; below 0: none */
     uint64_t documents, bad, paragraphs, judged, ngrams;
     uint64_t documents_gone, paragraphs_gone, documents_cut;
@@ -120,7 +120,7 @@ typedef struct judge {
     double error;               /* of the filter now, by the last look at it: */
     double error_then, error_keys, error_power;
     uint64_t error_next;
-    uint64_t expected; /* keys, with -m; then told once */
+    uint64_t expected;       /* keys, with -m; then told once */
     struct origins *origins; /* or NULL */
     bool *found, *again;
     uint64_t *miss;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What comes through a pipe may be anything: 20 MB of filter to begin with, of which only
- * the pages in use take memory. */
+/* What comes through a pipe may be anything: 20 MB of filter to begin with, of which
+ * only the pages in use take memory. */
 static const uint64_t pipe_text = 100 << 20;
 
 static char *join(const char *folder, const char *name)
@@ -55,7 +55,8 @@ static void take_folder(inputs *in, const char *path, const char *name)
     if (n < 0)
         kit_die("%s: %s", path, strerror(errno));
     for (int i = 0; i < n; i++) {
-        char *inner = join(path, entry[i]->d_name), *under = join(name, entry[i]->d_name);
+        char *inner = join(path, entry[i]->d_name),
+             *under = join(name, entry[i]->d_name);
         struct stat st;
         if (stat(inner, &st) < 0)
             kit_die("%s: %s", inner, strerror(errno));

@@ -36,8 +36,8 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
                    enum packing pack, const char *attribute);
 void inputs_free(inputs *in);
 
-/* Gives each input a file of its own under FOLDER for what is removed from it, named and
- * packed as its result. Dies of one that would replace an input or a result. */
+/* Gives each input a file of its own under FOLDER for what is removed from it, named
+ * and packed as its result. Dies of one that would replace an input or a result. */
 void inputs_keep_removed(inputs *in, const char *folder);
 
 /* Makes the folders that PATH is in. */

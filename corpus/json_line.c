@@ -101,7 +101,7 @@ static inline const char *special(const char *p, const char *end)
 
 static int hex_digit(unsigned char c)
 {
-    return c >= '0' && c <= '9'                ? c - '0'
+    return c >= '0' && c <= '9'                 ? c - '0'
            : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
                                                 : -1;
 }
@@ -445,8 +445,8 @@ static enum json_code read_object(reader *r, size_t level)
                    : spells(name, n, "source", 6)        ? &r->out->source
                                                          : NULL;
         enum json_code code = wanted ? read_wanted(r, level)
-               : note ? note_value(r, note)
-                      : skip_value(r, 0);
+                              : note ? note_value(r, note)
+                                     : skip_value(r, 0);
         if (code)
             return code;
     } while (expect(r, ','));

@@ -3,8 +3,8 @@
  * The keys of many paragraphs are asked at once, so that their cache lines come
  * together. Then, paragraph by paragraph, those not found are asked again, for what the
  * paragraphs just before have added; their lines are in the cache by now. A key that is
- * found stays found, so this gives exactly what asking one by one gives, false positives
- * included, whatever the size of blocks and groups. */
+ * found stays found, so this gives exactly what asking one by one gives, false
+ * positives included, whatever the size of blocks and groups. */
 #include "dedup.h"
 #include "human_numbers.h"
 #include "origins.h"
@@ -57,15 +57,16 @@ static double tail(double n, double need, double p)
 {
     if (need > n)
         return 0;
-    double most = 1; /* C(n, need) p^need is more than that, and mostly next to nothing */
+    double most =
+        1; /* C(n, need) p^need is more than that, and mostly next to nothing */
     for (double i = 0; i < need && most > 1e-12 && most < 1e12; i++)
         most *= (n - i) / (i + 1) * p;
     if (most < 1e-9 || p >= 1)
         return most < 1e-9 ? most : 1;
     int sign;
-    double one = exp(lgamma_r(n + 1, &sign) - lgamma_r(need + 1, &sign) -
-                     lgamma_r(n - need + 1, &sign) + need * log(p) +
-                     (n - need) * log1p(-p));
+    double one =
+        exp(lgamma_r(n + 1, &sign) - lgamma_r(need + 1, &sign) -
+            lgamma_r(n - need + 1, &sign) + need * log(p) + (n - need) * log1p(-p));
     double sum = one;
     for (double k = need; k < n && (one > sum * 1e-6 || k < n * p); k++) {
         one *= (n - k) / (k + 1) * p / (1 - p);
@@ -74,8 +75,8 @@ static double tail(double n, double need, double p)
     return sum < 1 ? sum : 1;
 }
 
-/* The chance with which a paragraph of N n-grams, of which MISSES are not in, would have
- * been taken for a duplicate. */
+/* The chance with which a paragraph of N n-grams, of which MISSES are not in, would
+ * have been taken for a duplicate. */
 static double chance_lost(const judge *j, const para *p, double n, double misses)
 {
     if (p->twin)
@@ -126,7 +127,7 @@ static size_t look_at_error(judge *j)
 static bool too_many_lost(judge *j, block *b)
 {
     double share = j->max_lost_share * (double)j->judged;
-    double most = j->max_lost_share < 0 ? j->max_lost
+    double most = j->max_lost_share < 0         ? j->max_lost
                   : share > lost_allowed_anyway ? share
                                                 : lost_allowed_anyway;
     if (most < 0 || j->lost <= most)

@@ -9,7 +9,7 @@ struct origins {
     struct entry {
         uint64_t key;
         origin place;
-    } *entry;
+    } * entry;
     size_t room, used;
 };
 

@@ -117,8 +117,8 @@ packer *packer_new(enum packing packing, int level)
         kit_die("out of memory for packing");
 #else
     if (packing == PACK_GZIP) {
-        if (deflateInit2(&p->z, p->level, Z_DEFLATED, 15 + 16, 8,
-                         Z_DEFAULT_STRATEGY) != Z_OK)
+        if (deflateInit2(&p->z, p->level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+            Z_OK)
             kit_die("out of memory for packing");
         p->z_made = true;
     }
@@ -207,8 +207,8 @@ static size_t pack_xz(packer *p, const void *in, size_t len, void *out, size_t r
 {
     size_t put = 0;
 #ifdef KIT_XZ
-    if (lzma_easy_buffer_encode((uint32_t)p->level, LZMA_CHECK_CRC64, NULL, in, len, out,
-                                &put, room) != LZMA_OK)
+    if (lzma_easy_buffer_encode((uint32_t)p->level, LZMA_CHECK_CRC64, NULL, in, len,
+                                out, &put, room) != LZMA_OK)
         return 0;
 #endif
     return put;

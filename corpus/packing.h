@@ -1,6 +1,6 @@
 /* packing.h - blocks packed one by one: gzip members, zstd and lz4 frames, bzip2 and
- * xz streams may stand one behind the other, so that each block is packed by itself, by any
- * thread, and the bytes do not depend on which. */
+ * xz streams may stand one behind the other, so that each block is packed by itself, by
+ * any thread, and the bytes do not depend on which. */
 #ifndef DEDUP_PACKING_H
 #define DEDUP_PACKING_H
 
@@ -30,7 +30,7 @@ const char *packing_suffix(enum packing p);
 /* Dies if this build cannot pack that way, or has no such level. */
 void packing_check(enum packing p, int level);
 
-typedef struct packer packer; /* one a thread */
+typedef struct packer packer;                  /* one a thread */
 packer *packer_new(enum packing p, int level); /* level 0: the usual */
 void packer_free(packer *p);
 /* Packs LEN bytes of IN into OUT, of ROOM bytes: how many it wrote. */

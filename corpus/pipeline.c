@@ -23,7 +23,16 @@
 enum { BLOCK = 1 << 20, KEPT = 8 * BLOCK };
 
 enum stage { BUSY, READ, FOUND, JUDGED, RENDERED };
-enum task { NOTHING, TO_READ, TO_FIND, TO_JUDGE, TO_RENDER, TO_WRITE, TO_FINISH, TO_SAVE };
+enum task {
+    NOTHING,
+    TO_READ,
+    TO_FIND,
+    TO_JUDGE,
+    TO_RENDER,
+    TO_WRITE,
+    TO_FINISH,
+    TO_SAVE
+};
 
 typedef struct lane {
     struct lane *next;
@@ -129,8 +138,8 @@ static bool read_block(lane *l, block *b, const char *path)
                      "%s: a line is longer than half of the machine's memory", path);
             return false;
         }
-        ssize_t n = kit_source_read(
-            l->source, bytes_room(&b->data, want + JSON_PAD), want);
+        ssize_t n =
+            kit_source_read(l->source, bytes_room(&b->data, want + JSON_PAD), want);
         if (n < 0) {
             snprintf(b->error, sizeof b->error, "%s: %s", path,
                      kit_source_error(l->source));
@@ -206,7 +215,8 @@ static void do_judge(worker *w, job *t)
         for (size_t i = 0; named && i < r->rules.field.levels; i++)
             snprintf(field + strlen(field), sizeof field - strlen(field), "%s%s",
                      i ? "." : " ", r->rules.field.name[i]);
-        snprintf(b->error, sizeof b->error, "%s:%llu: %s%s (--skip-bad copies such lines)",
+        snprintf(b->error, sizeof b->error,
+                 "%s:%llu: %s%s (--skip-bad copies such lines)",
                  strcmp(path, "-") ? path : "standard input",
                  (unsigned long long)(l->lines + b->bad_line + 1),
                  json_code_words(b->bad_code), field);
@@ -373,7 +383,7 @@ static bool save_due(const pipeline *p)
     if (!r->state || !p->since_save)
         return false;
     uint64_t filter = 8 * seen_bytes(r->judge.filter), least = 64 << 20;
-    return p->since_save >= (r->save_every     ? r->save_every
+    return p->since_save >= (r->save_every    ? r->save_every
                              : filter > least ? filter
                                               : least);
 }

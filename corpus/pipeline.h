@@ -16,11 +16,11 @@ typedef struct dedup_run {
     unsigned threads;
     int level; /* of packing; 0: the usual */
     bool quiet;
-    bool take;            /* only add the keys of all files to judge.filter */
-    combine *combine;     /* marks that decide instead of the filter; or NULL */
-    kit_output *removed;  /* or NULL */
-    progress_file *state; /* or NULL */
-    uint64_t save_every;  /* bytes read between saves of the state; 0: as it pays */
+    bool take;              /* only add the keys of all files to judge.filter */
+    combine *combine;       /* marks that decide instead of the filter; or NULL */
+    kit_output *removed;    /* or NULL */
+    progress_file *state;   /* or NULL */
+    uint64_t save_every;    /* bytes read between saves of the state; 0: as it pays */
     uint64_t read, written; /* bytes: unpacked, packed */
     size_t finished;        /* files */
 } dedup_run;

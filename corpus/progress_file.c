@@ -21,9 +21,9 @@ static const char magic[] = "seen dedup 1\n";
 
 struct progress_file {
     char *path, *log, *next;
-    int fd;        /* of the log, locked */
-    bytes text;    /* the log: valid lines */
-    bytes pending; /* lines of files that are finished */
+    int fd;             /* of the log, locked */
+    bytes text;         /* the log: valid lines */
+    bytes pending;      /* lines of files that are finished */
     const char **known; /* the lines of the log as it was opened, sorted */
     size_t knowns;
 };

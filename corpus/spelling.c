@@ -21,7 +21,8 @@ static bool *is_digit;
 
 unsigned spelling_named(const char *list)
 {
-    static const char *const name[] = {"lower", "digits", "punctuation", "space", "nfkc"};
+    static const char *const name[] = {"lower", "digits", "punctuation", "space",
+                                       "nfkc"};
     unsigned flags = 0;
     for (const char *p = list;; p++) {
         size_t n = strcspn(p, ","), i = 0;
@@ -92,7 +93,8 @@ static uint32_t compose(uint32_t a, uint32_t b)
 {
     if (a - L_BASE < L_COUNT && b - V_BASE < V_COUNT)
         return S_BASE + ((a - L_BASE) * V_COUNT + (b - V_BASE)) * T_COUNT;
-    if (a - S_BASE < S_COUNT && (a - S_BASE) % T_COUNT == 0 && b - T_BASE - 1 < T_COUNT - 1)
+    if (a - S_BASE < S_COUNT && (a - S_BASE) % T_COUNT == 0 &&
+        b - T_BASE - 1 < T_COUNT - 1)
         return a + (b - T_BASE);
     size_t lo = 0, hi = COUNT(composed);
     while (lo < hi) {

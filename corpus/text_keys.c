@@ -95,11 +95,11 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
 
 #define F(n) (((uint64_t)1 << (8 * (n))) - 1)
 #define ALL (~(uint64_t)0)
-static const uint64_t first_mask[17] = {F(0), F(1), F(2), F(3), F(4), F(5), F(6),
-                                        F(7), ALL,  ALL,  ALL,  ALL,  ALL,  ALL,
-                                        ALL,  ALL,  ALL};
-static const uint64_t second_mask[17] = {0,    0,    0,    0,    0,    0,    0,   0, 0,
-                                         F(1), F(2), F(3), F(4), F(5), F(6), F(7), ALL};
+static const uint64_t first_mask[17] = {F(0), F(1), F(2), F(3), F(4), F(5),
+                                        F(6), F(7), ALL,  ALL,  ALL,  ALL,
+                                        ALL,  ALL,  ALL,  ALL,  ALL};
+static const uint64_t second_mask[17] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, F(1), F(2), F(3), F(4), F(5), F(6), F(7), ALL};
 
 /* Hashes words of [0, n). Reads up to 15 bytes beyond each. */
 static void hash_words(finder *f, const unsigned char *text)
@@ -306,9 +306,8 @@ static void find_edges(finder *f)
         return;
     for (size_t i = 0; i < t->newlines; i++) {
         uint32_t at = t->newline[i].at;
-        if (f->rules->blank_lines &&
-            (at + 1 >= t->len || t->data[at + 1] != '\n' ||
-             (at && t->data[at - 1] == '\n')))
+        if (f->rules->blank_lines && (at + 1 >= t->len || t->data[at + 1] != '\n' ||
+                                      (at && t->data[at - 1] == '\n')))
             continue;
         if (at)
             put_edge(f, t->newline[i]);
@@ -336,8 +335,8 @@ static size_t respell(finder *f)
         char *out = bytes_room(&f->spelled, spelling_bound(to - from) + 1 + WORD_PAD);
         if (skip)
             *out++ = '\n', f->spelled.len++;
-        f->spelled.len += spelling_run(&f->speller, t->data + from + skip,
-                                       to - from - skip, out);
+        f->spelled.len +=
+            spelling_run(&f->speller, t->data + from + skip, to - from - skip, out);
         if (i < f->edges)
             f->edge[i].at = (uint32_t)f->spelled.len;
         from = to;
@@ -366,8 +365,8 @@ static void read_text(finder *f, doc *d)
         }
         p->at = at;
     }
-    d->text_len = chars ? at + characters(t->data + counted, t->len - counted)
-                        : (uint32_t)t->len;
+    d->text_len =
+        chars ? at + characters(t->data + counted, t->len - counted) : (uint32_t)t->len;
     d->paras = (uint32_t)(b->paras - first);
     const char *text = t->data;
     size_t len = t->len;

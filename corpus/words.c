@@ -1,10 +1,10 @@
 /* words.c - word boundaries.
  *
- * Text is looked at 64 bytes at a time as masks of classes, in which the rules for ASCII
- * and for two-byte letters are a few shifts. Whatever else occurs goes through the rules
- * one by one, from the last certain boundary to the next ASCII character or two-byte
- * letter that begins a word. Going forward from a boundary, no rule looks back behind
- * it, so both ways may take turns at any boundary. */
+ * Text is looked at 64 bytes at a time as masks of classes, in which the rules for
+ * ASCII and for two-byte letters are a few shifts. Whatever else occurs goes through
+ * the rules one by one, from the last certain boundary to the next ASCII character or
+ * two-byte letter that begins a word. Going forward from a boundary, no rule looks back
+ * behind it, so both ways may take turns at any boundary. */
 #include "words.h"
 #include "byte_masks.h"
 #include "messages.h"
@@ -210,7 +210,8 @@ static size_t add_pairs(const unsigned char *p, uint64_t high, uint64_t *found)
     return 64;
 }
 
-static inline void put_words(word_spans *out, uint32_t at, uint64_t starts, uint64_t ends)
+static inline void put_words(word_spans *out, uint32_t at, uint64_t starts,
+                             uint64_t ends)
 {
     size_t n = out->n;
     for (; starts; n++) {
@@ -222,9 +223,10 @@ static inline void put_words(word_spans *out, uint32_t at, uint64_t starts, uint
     out->n = n;
 }
 
-/* The words of TEXT from AT, a boundary, on, as far as the masks reach; returns how many
- * bytes were done, 0 if the rules must see to the next segment. */
-static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_spans *out)
+/* The words of TEXT from AT, a boundary, on, as far as the masks reach; returns how
+ * many bytes were done, 0 if the rules must see to the next segment. */
+static size_t cut_window(const unsigned char *text, size_t len, size_t at,
+                         word_spans *out)
 {
     byte_masks m;
     size_t left = len - at, limit = left < 64 ? left : 64;
@@ -242,9 +244,9 @@ static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_
     uint64_t alone = ~(word | m.white) & known;
     /* The last place that is a boundary whatever comes behind what is known. Spaces are
      * one segment, to which what comes behind may attach. */
-    uint64_t cuts = ((m.white & ~(m.white << 1)) |
-                     (alone & ~(m.both | m.letters | m.digits))) &
-                    known;
+    uint64_t cuts =
+        ((m.white & ~(m.white << 1)) | (alone & ~(m.both | m.letters | m.digits))) &
+        known;
     size_t cut;
     if (limit == left && limit < 64)
         cut = limit;
@@ -259,9 +261,9 @@ static size_t cut_window(const unsigned char *text, size_t len, size_t at, word_
     return cut;
 }
 
-/* Ideographs, kana, Thai letters and all else that no rule joins to what follows: each is
- * a word of its own, with what attaches to it. Returns where these end; behind a joiner
- * (U+200D) the rules must see. */
+/* Ideographs, kana, Thai letters and all else that no rule joins to what follows: each
+ * is a word of its own, with what attaches to it. Returns where these end; behind a
+ * joiner (U+200D) the rules must see. */
 static size_t cut_others(const unsigned char *text, size_t len, size_t at,
                          word_spans *out)
 {
@@ -320,7 +322,8 @@ static bool simple(unsigned char c)
     return c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-void words_cut_simple(const unsigned char *text, size_t len, size_t *at, word_spans *out)
+void words_cut_simple(const unsigned char *text, size_t len, size_t *at,
+                      word_spans *out)
 {
     size_t p = *at;
     out->n = 0;

@@ -27,7 +27,8 @@ void words_ready(void);
  * WORD_PAD bytes beyond LEN. LEN is below 2^32. Bytes that are not UTF-8 are words of
  * one byte. */
 void words_cut(const unsigned char *text, size_t len, size_t *at, word_spans *out);
-void words_cut_simple(const unsigned char *text, size_t len, size_t *at, word_spans *out);
+void words_cut_simple(const unsigned char *text, size_t len, size_t *at,
+                      word_spans *out);
 
 /* The segment of UAX #29 that begins at TEXT (which must be a boundary): its length,
  * and in *WHITE whether it is nothing but white space. */

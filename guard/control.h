@@ -38,9 +38,9 @@ typedef struct control_slot {
 
 typedef struct control {
     char magic[8];
-    char boot[40];   /* the boot this memory belongs to */
+    char boot[40];    /* the boot this memory belongs to */
     uint64_t seed[2]; /* of the filters' hash: secret, the same for all of them */
-    int64_t born_ms; /* when the file was made, by the clock of this boot */
+    int64_t born_ms;  /* when the file was made, by the clock of this boot */
     _Atomic uint64_t tag;
     _Atomic uint64_t live_and_next; /* see below; 0: none */
     _Atomic uint32_t last;          /* the last number given to a filter */

@@ -113,8 +113,8 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
 #undef DEFAULT
     g->tag = tag_of(config);
     g->home = config->shared ? &sn_shared_backend : &sn_local_backend;
-    rc =
-        config->shared ? sn_shared_backend_open(g, config) : sn_local_backend_open(g, config);
+    rc = config->shared ? sn_shared_backend_open(g, config)
+                        : sn_local_backend_open(g, config);
     if (rc < 0) {
         free(g);
         return rc;

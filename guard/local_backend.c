@@ -157,11 +157,11 @@ static void stats(seen_guard *g, seen_guard_stats *s)
 }
 
 const guard_backend sn_local_backend = {.ask = ask,
-                                  .writes = writes,
-                                  .begin = sn_local_begin,
-                                  .end = sn_local_end,
-                                  .build = sn_local_build,
-                                  .suspend = sn_local_suspend,
-                                  .due = sn_local_due,
-                                  .stats = stats,
-                                  .close = close_local};
+                                        .writes = writes,
+                                        .begin = sn_local_begin,
+                                        .end = sn_local_end,
+                                        .build = sn_local_build,
+                                        .suspend = sn_local_suspend,
+                                        .due = sn_local_due,
+                                        .stats = stats,
+                                        .close = close_local};

@@ -38,8 +38,7 @@ static int map_file(const mapped_filters *m, uint32_t number, seen_filter **out)
                                                                    : SEEN_EIO;
     int rc = map_descriptor(fd, out);
     close(fd);
-    if (rc == 0 &&
-        seen_hash(*out, "", 0) != seen_hasher_hash(&m->hasher, "", 0)) {
+    if (rc == 0 && seen_hash(*out, "", 0) != seen_hasher_hash(&m->hasher, "", 0)) {
         seen_free(*out);
         *out = NULL;
         rc = SEEN_EMISMATCH;

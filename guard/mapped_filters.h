@@ -16,7 +16,7 @@ typedef struct mapped_filter {
 typedef struct mapped_filters {
     control *control;
     seen_hasher hasher; /* of all filters, from the seed in the control file */
-    const char *path; /* filter N is the file PATH.N */
+    const char *path;   /* filter N is the file PATH.N */
     pthread_rwlock_t lock;
     fork_watch fork;
     mapped_filter live, next;

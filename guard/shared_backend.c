@@ -571,12 +571,12 @@ int sn_shared_backend_open(seen_guard *g, const seen_guard_config *config)
 }
 
 const guard_backend sn_shared_backend = {.ask = ask,
-                                   .writes = writes,
-                                   .begin = sn_shared_begin,
-                                   .end = sn_shared_end,
-                                   .build = sn_shared_build,
-                                   .suspend = suspend,
-                                   .due = due,
-                                   .keep = keep,
-                                   .stats = stats,
-                                   .close = close_shared};
+                                         .writes = writes,
+                                         .begin = sn_shared_begin,
+                                         .end = sn_shared_end,
+                                         .build = sn_shared_build,
+                                         .suspend = suspend,
+                                         .due = due,
+                                         .keep = keep,
+                                         .stats = stats,
+                                         .close = close_shared};

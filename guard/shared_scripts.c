@@ -24,7 +24,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "if not f[1] then "
     "redis.call('HSET', S, 'srv', ARGV[1], 'tag', ARGV[2], 'secret', ARGV[3], 'epoch', "
     "ARGV[4], 'born', t, 'live', '', 'next', '', 'fl', '', 'fn', '', 'why', 'loading', "
-    "'susp', 0, 'gen', 0, 'built', 0, 'added', 0, 'deleted', 0, 'cap', 0, 'rep', 0, 'e', "
+    "'susp', 0, 'gen', 0, 'built', 0, 'added', 0, 'deleted', 0, 'cap', 0, 'rep', 0, "
+    "'e', "
     "0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '', 'conf', 0) "
     "elseif f[1] ~= ARGV[1] then "
     "for i = 2, 3 do if f[i] and f[i] ~= '' then "
@@ -54,7 +55,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "for i = 9, #ARGV do "
     "if redis.call('GETBIT', KEYS[2], ARGV[i]) == 0 then return {'R'} end end "
     "v = 'M' end "
-    "if f[8] or not sure or t < tonumber(f[6]) + tonumber(f[7]) then return {v, 'P'} end "
+    "if f[8] or not sure or t < tonumber(f[6]) + tonumber(f[7]) then return {v, 'P'} "
+    "end "
     "local e = redis.call('GET', KEYS[3]) if e then return {v, 'E', e} end "
     "redis.call('SET', KEYS[3], ARGV[7], 'PX', ARGV[8]) return {v, 'F'}",
 
@@ -124,7 +126,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     [SCRIPT_RENEW] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'lock', 'next') "
     "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'G'} end "
-    "if ARGV[4] == '0' then redis.call('UNLINK', S .. ':bits:' .. f[3], S .. ':part:' .. "
+    "if ARGV[4] == '0' then redis.call('UNLINK', S .. ':bits:' .. f[3], S .. ':part:' "
+    ".. "
     "f[3]) redis.call('HSET', S, 'next', '', 'fn', '', 'lock', '') return {'K'} end "
     "redis.call('HSET', S, 'lockt', now() + ARGV[4]) return {'K'}",
 
@@ -140,7 +143,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "if f[4] ~= '' then redis.call('UNLINK', S .. ':bits:' .. f[4]) end "
     "redis.call('HSET', S, 'live', f[3], 'fl', f[5], 'next', '', 'fn', '', 'built', "
     "ARGV[5], 'added', 0, 'cap', ARGV[6], 'lock', '') "
-    "redis.call('HINCRBY', S, 'deleted', 0 - ARGV[7]) redis.call('HINCRBY', S, 'gen', 1) "
+    "redis.call('HINCRBY', S, 'deleted', 0 - ARGV[7]) redis.call('HINCRBY', S, 'gen', "
+    "1) "
     "local t = now() "
     "for _, m in ipairs(redis.call('HKEYS', S)) do if #m == 17 then "
     "local left = tokens(redis.call('HGET', S, m), t, '', true) "
@@ -158,7 +162,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     /* run, something new */
     [SCRIPT_TOUCH] = NOW
     "if redis.call('HGET', S, 'srv') ~= ARGV[1] then return {'S'} end "
-    "redis.call('HSET', S, 'touched', ARGV[2]) return {'K', string.format('%.0f', now())}",
+    "redis.call('HSET', S, 'touched', ARGV[2]) return {'K', string.format('%.0f', "
+    "now())}",
 
     /* run, the time that TOUCH gave */
     [SCRIPT_ENFORCE] = NOW

@@ -1,12 +1,14 @@
-/* compression.h - compressed formats: how each is recognised and unpacked as a stream. */
+/* compression.h - compressed formats: how each is recognised and unpacked as a stream.
+ */
 #ifndef KIT_COMPRESSION_H
 #define KIT_COMPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The input that is left and the output that is free; UNPACK moves both on. At the end of
- * a stream IN may move back by up to 8 bytes, which this call or the one before took. */
+/* The input that is left and the output that is free; UNPACK moves both on. At the end
+ * of a stream IN may move back by up to 8 bytes, which this call or the one before
+ * took. */
 typedef struct kit_piece {
     const unsigned char *in;
     size_t in_len;

@@ -1,5 +1,5 @@
-/* did_you_mean.c - which name a mistyped word was meant to be: the fewest letters that are
- * missing, wrong, too many or swapped with their neighbour. */
+/* did_you_mean.c - which name a mistyped word was meant to be: the fewest letters that
+ * are missing, wrong, too many or swapped with their neighbour. */
 #include "did_you_mean.h"
 
 #include <stdio.h>

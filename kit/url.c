@@ -282,7 +282,8 @@ static int put_tail(sink o, span in, url *u)
     return finish(&o, u);
 }
 
-/* A path, of which the output holds the first part up to a slash, and what follows it. */
+/* A path, of which the output holds the first part up to a slash, and what follows it.
+ */
 static int put_rest(sink o, span in, url *u)
 {
     put_path(&o, o.start + u->path, &in);

@@ -177,9 +177,9 @@ bool format_is_chosen(void)
 static int open_packed(const char *name, unsigned mode, named_filter *s)
 {
     packed_read(name, s);
-    int rc = seen_open_foreign_bytes(s->piped, s->piped_len,
-                                     is_chosen ? chosen.name : NULL, &chosen.params,
-                                     mode, &s->filter);
+    int rc =
+        seen_open_foreign_bytes(s->piped, s->piped_len, is_chosen ? chosen.name : NULL,
+                                &chosen.params, mode, &s->filter);
     s->gzip = rc == 0;
     return rc;
 }

@@ -14,9 +14,8 @@ enum { OPT_FORMAT = 0x430 };
 #define OPTION_FORMAT                                                                  \
     {                                                                                  \
         OPT_FORMAT, "format", "NAME[:PARAM=VALUE,...]",                                \
-            "FILTER is another system's. Give the parameters that its bytes lack: 'seen " \
-            "formats' lists them. Not needed where the bytes say "                      \
-            "everything."                                                              \
+            "FILTER is another system's. Give the parameters that its bytes lack; "    \
+            "'seen formats' lists them. Not needed where the bytes say everything."    \
     }
 
 typedef struct format_spec {

@@ -1,4 +1,5 @@
-/* gzip_filter.h - another system's filter in a gzip file, as DCSO's command writes it. */
+/* gzip_filter.h - another system's filter in a gzip file, as DCSO's command writes it.
+ */
 #ifndef CLI_GZIP_FILTER_H
 #define CLI_GZIP_FILTER_H
 

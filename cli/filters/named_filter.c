@@ -266,7 +266,8 @@ static void has_foreign(named_filter *s, const seen_key *keys, size_t n, bool *f
     seen_has_many(s->filter, keys, n, found);
     if (strncmp(before, seen_reason(), sizeof before - 1))
         kit_die("%s: %s%s", s->name, seen_reason(),
-                strchr(seen_reason(), '\r') ? " (--crlf ignores carriage returns)" : "");
+                strchr(seen_reason(), '\r') ? " (--crlf ignores carriage returns)"
+                                            : "");
 }
 
 void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,

@@ -23,8 +23,8 @@ enum { OPT_REDIS = 0x460, OPT_REDIS_MODULE };
             "that of --redis."                                                         \
     }
 
-/* Handles --redis and --redis-module, whose URL goes into *NAME; returns whether KEY was
- * one of them. */
+/* Handles --redis and --redis-module, whose URL goes into *NAME; returns whether KEY
+ * was one of them. */
 bool remote_option(const kit_parse *p, int key, const char **name);
 
 bool remote_is_url(const char *name);

@@ -76,7 +76,8 @@ static void make_room(feed *f, slot *s, size_t n)
         s->hashes = kit_grow(s->hashes, n, sizeof *s->hashes);
 }
 
-static void hash_keys(const seen_hasher *h, const seen_key *keys, size_t n, uint64_t *out)
+static void hash_keys(const seen_hasher *h, const seen_key *keys, size_t n,
+                      uint64_t *out)
 {
     seen_hasher_many(h, keys, n, out);
 #ifdef SEEN_WEAK_HASH /* for a test of what must be right whatever the hash does */

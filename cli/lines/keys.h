@@ -14,7 +14,7 @@ typedef struct keyspec {
     int separator;  /* -1: runs of blanks, as in awk; with --csv: comma */
     int term;       /* what ends a line */
     uint64_t width; /* how many bytes of the key count; 0: all */
-    bool crlf; /* a carriage return before TERM belongs to the end of the line */
+    bool crlf;      /* a carriage return before TERM belongs to the end of the line */
     bool trim, nocase, url, csv;
 } keyspec;
 

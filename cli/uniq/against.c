@@ -14,8 +14,10 @@ void against_check_list(const uniq *u, const char *name, const kit_block *b)
                 name, seen_reason());
 }
 
-/* HASHER is that of the run, so that one hash serves both; NULL: the list has its own. */
-static named_filter *open_list(const uniq *u, const char *name, const seen_hasher *hasher)
+/* HASHER is that of the run, so that one hash serves both; NULL: the list has its own.
+ */
+static named_filter *open_list(const uniq *u, const char *name,
+                               const seen_hasher *hasher)
 {
     char *const files[] = {(char *)name};
     feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};

@@ -1,9 +1,9 @@
 /* counting.c - counts lines by their fingerprints, and finds the lines again.
  *
  * A line costs its hash, its count and where it first came: the inputs are mapped
- * afterwards (mapped_inputs.h), so the lines themselves are not kept. If that outgrows its
- * memory, what was counted moves into a count-min sketch, and a second reading prints
- * each line that a filter calls new with the sketch's estimate. */
+ * afterwards (mapped_inputs.h), so the lines themselves are not kept. If that outgrows
+ * its memory, what was counted moves into a count-min sketch, and a second reading
+ * prints each line that a filter calls new with the sketch's estimate. */
 #include "mapped_inputs.h"
 #include "counting.h"
 #include "human_numbers.h"
@@ -27,7 +27,7 @@ typedef struct counting {
     mapped_inputs in;
     uint64_t seed;      /* of the sketch */
     seen_hasher hasher; /* of the lines */
-    counted *line; /* in the order of first occurrences */
+    counted *line;      /* in the order of first occurrences */
     size_t n, room;
     uint64_t *slot; /* number + 1 of a line, 0 if empty */
     size_t slots;

@@ -103,7 +103,8 @@ void mapped_inputs_map(mapped_inputs *x)
         kit_die("inputs of more than 16 TB are too large for -x");
 }
 
-const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset, const mapped_input **which)
+const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset,
+                             const mapped_input **which)
 {
     /* The last file that starts at or before OFFSET: not an empty one, because the next
      * file starts where an empty one does. */

@@ -1,4 +1,5 @@
-/* mapped_inputs.h - the inputs of an exact run: read twice, then reached at any byte. */
+/* mapped_inputs.h - the inputs of an exact run: read twice, then reached at any byte.
+ */
 #ifndef CLI_MAPPED_INPUTS_H
 #define CLI_MAPPED_INPUTS_H
 
@@ -40,7 +41,8 @@ void mapped_inputs_map(mapped_inputs *x);
 
 /* Where the byte at OFFSET of all inputs is, and in which of them; OFFSET is below
  * x->bytes. */
-const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset, const mapped_input **which);
+const char *mapped_inputs_at(const mapped_inputs *x, uint64_t offset,
+                             const mapped_input **which);
 
 /* Returns the pages that were touched to the system. */
 void mapped_inputs_give_back(const mapped_inputs *x);

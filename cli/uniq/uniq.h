@@ -29,7 +29,7 @@ typedef struct uniq {
     after_print *after_print; /* lines are recorded after they are out; NULL: at once */
     emitter out, dup;
     uint64_t lines, missing, distinct; /* distinct: of --count */
-    double lost_base;  /* expected losses from before this run */
+    double lost_base;                  /* expected losses from before this run */
     double short_base; /* at the start: keys that set bits but were not counted */
     uint64_t memory;   /* bytes of filters and tables */
     const char *kind;

@@ -15,7 +15,7 @@
 
 /* Everything that keys can hold. */
 static value_family *const families[] = {&bloom_family, &cuckoo_family, &cms_family,
-                                       &topk_family, &tdigest_family};
+                                         &topk_family, &tdigest_family};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static void info(rm_info *i, int for_crash_report)

@@ -79,8 +79,8 @@ static int compat_merge(sn_bf **dst, const sn_bf *src, uint64_t limit)
         rc = BLOOM_LAYERS;
     sn_bf *sum = NULL;
     if (rc == BLOOM_OK) {
-        rc = sn_bf_make(d.options, d.expansion, c.links, c.n, limit,
-                          &server_allocator, &sum);
+        rc = sn_bf_make(d.options, d.expansion, c.links, c.n, limit, &server_allocator,
+                        &sum);
         rc = rc == SEEN_OK ? BLOOM_OK : rc == SEEN_ETOOBIG ? BLOOM_TOOBIG : BLOOM_NOMEM;
     }
     for (uint32_t i = 0; i < room; i++)

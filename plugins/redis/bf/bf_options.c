@@ -344,7 +344,7 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
     /* 1.44 log2(1/error) bits a key, and half the error for the first link. */
     server_allowance_begin(ctx, 0);
     int rc = sn_bf_new(o->spec.error, o->spec.capacity, o->spec.expansion,
-                         o->spec.fixed, &server_allocator, &out->compat);
+                       o->spec.fixed, &server_allocator, &out->compat);
     if (server_allowance_end())
         return SAY_OVER_LIMIT;
     return rc == SEEN_OK ? NULL : SAY_NO_MEMORY;

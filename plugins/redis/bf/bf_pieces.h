@@ -19,7 +19,7 @@ struct bf_pieces {
     uint64_t capacity, id;
     filter_secret secret;
     seen_hasher hasher; /* selects the piece of an item */
-    char prefix[1]; /* of the keys of pieces: PREFIX0, PREFIX1 ...; more follows */
+    char prefix[1];     /* of the keys of pieces: PREFIX0, PREFIX1 ...; more follows */
 };
 
 enum { MAX_PIECES = 1024 };

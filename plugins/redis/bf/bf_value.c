@@ -243,7 +243,7 @@ static void *compat_load(rm_io *io, int version)
     uint64_t limit = memory_limit_io(io);
     if (good && sum == items &&
         sn_bf_make((uint32_t)options, (uint32_t)growth, links, (uint32_t)n, limit,
-                     &server_allocator, &f) != SEEN_OK) {
+                   &server_allocator, &f) != SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         f = NULL;
     }

@@ -25,8 +25,8 @@ bf bf_of(const value_key *k);
 void bf_put(value_key *k, bf v);
 void bf_free(bf v); /* frees a value that no key holds */
 
-/* Whether V, which arrived as bytes, is a filter that BF.RESERVE could have created. LIMIT
- * is that of memory; with UINT64_MAX nothing is checked. */
+/* Whether V, which arrived as bytes, is a filter that BF.RESERVE could have created.
+ * LIMIT is that of memory; with UINT64_MAX nothing is checked. */
 bool bf_is_allowed(bf v, uint64_t limit);
 
 value_key bf_open(rm_ctx *ctx, rm_str *name, int mode);

@@ -1,8 +1,8 @@
 /* blocked_sizes.h - the size of a blocked filter, from a table.
  *
- * seen_solve() computes it exactly and takes milliseconds for small errors: too long for
- * the one thread of a server, which creates a filter in BF.ADD. The table gives at most 3%
- * more, and mostly 0.2%. */
+ * seen_solve() computes it exactly and takes milliseconds for small errors: too long
+ * for the one thread of a server, which creates a filter in BF.ADD. The table gives at
+ * most 3% more, and mostly 0.2%. */
 #ifndef SEEN_REDIS_BLOCKED_SIZES_H
 #define SEEN_REDIS_BLOCKED_SIZES_H
 #include <stdbool.h>

@@ -24,9 +24,10 @@ static void compare(const layer_view *a, const layer_view *b, bool *a_has_all,
     }
 }
 
-/* How many keys the union of A and B holds: their sum if they are disjoint, else what the
- * set bits suggest, since each key sets probes random ones. That guess has a standard
- * deviation of a quarter of the root of n: a sum within four of them is believed. */
+/* How many keys the union of A and B holds: their sum if they are disjoint, else what
+ * the set bits suggest, since each key sets probes random ones. That guess has a
+ * standard deviation of a quarter of the root of n: a sum within four of them is
+ * believed. */
 static uint64_t union_keys(const layer_view *a, const layer_view *b)
 {
     uint64_t bytes = a->bits / 8, set = 0;

@@ -49,8 +49,8 @@ static const char *create(rm_ctx *ctx, cf_options *o, cf *out)
     if (o->compat) {
         server_allowance_begin(ctx, 0);
         int rc = sn_cf_new((uint64_t)o->capacity, (uint32_t)o->bucket_size,
-                             (uint32_t)o->max_iterations, (uint32_t)o->expansion,
-                             &server_allocator, &out->compat);
+                           (uint32_t)o->max_iterations, (uint32_t)o->expansion,
+                           &server_allocator, &out->compat);
         if (server_allowance_end())
             return SAY_OVER_LIMIT;
         return rc == SEEN_OK ? NULL : SAY_CF_NO_MEMORY;
@@ -190,8 +190,8 @@ static void reply_added(rm_ctx *ctx, int rc, bool one, bool unique)
     }
 }
 
-static int add_items(rm_ctx *ctx, rm_str *name, cf_options *o, rm_str **argv,
-                     size_t n, bool unique, bool one)
+static int add_items(rm_ctx *ctx, rm_str *name, cf_options *o, rm_str **argv, size_t n,
+                     bool unique, bool one)
 {
     value_key k = cf_open(ctx, name, RM_READ | RM_WRITE);
     if (k.state == KEY_WRONG)
@@ -384,8 +384,8 @@ int cf_compact(rm_ctx *ctx, rm_str **argv, int argc)
 
 /* ---- describing -------------------------------------------------------------- */
 
-/* The facts of the filter that COMMAND key names; false, with the error sent, if there is
- * none. */
+/* The facts of the filter that COMMAND key names; false, with the error sent, if there
+ * is none. */
 static bool facts_of(rm_ctx *ctx, rm_str **argv, int argc, cf_facts *f)
 {
     if (argc != 2) {

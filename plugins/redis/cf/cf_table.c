@@ -298,7 +298,8 @@ static int grow(cuckoo *c, const places *p, const cuckoo_limits *lim)
 static int add_hot(cuckoo *c, const places *p, const cuckoo_limits *lim)
 {
     uint64_t more = copy_counts_bytes_next(&c->hot);
-    if (more > copy_counts_bytes(&c->hot) && cuckoo_bytes(c) + more > lim->max_bytes(lim->ctx))
+    if (more > copy_counts_bytes(&c->hot) &&
+        cuckoo_bytes(c) + more > lim->max_bytes(lim->ctx))
         return CUCKOO_TOOBIG;
     return copy_counts_add(&c->hot, p->hash, 1) ? CUCKOO_ADDED : CUCKOO_NOMEM;
 }

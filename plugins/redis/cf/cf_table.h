@@ -5,10 +5,10 @@
  * sub-filter. Sub-filters at least double, so there are few, and the error stays below
  * 0.3% at any size. The library's cuckoo kind only answers yes or no; this one counts.
  *
- * It is a multiset like RedisBloom's: every add is one more copy, COUNT counts them, DEL
- * removes one. At most a bucket's worth of copies are stored as fingerprints; the others
- * are counted in copy_counts.h, so copies never make the filter grow. The same commands
- * give the same bytes on every server. */
+ * It is a multiset like RedisBloom's: every add is one more copy, COUNT counts them,
+ * DEL removes one. At most a bucket's worth of copies are stored as fingerprints; the
+ * others are counted in copy_counts.h, so copies never make the filter grow. The same
+ * commands give the same bytes on every server. */
 #ifndef SEEN_REDIS_CF_TABLE_H
 #define SEEN_REDIS_CF_TABLE_H
 #include "server/filter_secret.h"
@@ -29,7 +29,7 @@ typedef struct cuckoo {
     uint32_t bucket_size, max_iterations, expansion;
     filter_secret secret;
     seen_hasher hasher; /* of the secret */
-    copy_counts hot; /* copies without a slot */
+    copy_counts hot;    /* copies without a slot */
 } cuckoo;
 
 enum {

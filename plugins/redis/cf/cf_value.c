@@ -204,8 +204,8 @@ static void *compat_load(rm_io *io, int version)
     sn_cf *f = NULL;
     if (version != 4 || !load_header(io, header))
         return NULL;
-    if (sn_cf_load(header, sizeof header, memory_limit_io(io), &server_allocator,
-                     &f) != SEEN_OK) {
+    if (sn_cf_load(header, sizeof header, memory_limit_io(io), &server_allocator, &f) !=
+        SEEN_OK) {
         RM_LogIOError(io, "warning", "filter refused: %s", seen_reason());
         return NULL;
     }

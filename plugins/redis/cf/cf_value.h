@@ -1,4 +1,5 @@
-/* cf_value.h - what a key of CF.* holds: RedisBloom's cuckoo filter or our faster one. */
+/* cf_value.h - what a key of CF.* holds: RedisBloom's cuckoo filter or our faster one.
+ */
 #ifndef SEEN_REDIS_CF_VALUE_H
 #define SEEN_REDIS_CF_VALUE_H
 #include "cf/cf_table.h"

@@ -34,7 +34,8 @@ void acl_categories_set(rm_cmd *cmd, const char *name, const char *flags)
         if (!strncmp(name, families[i].prefix, strlen(families[i].prefix)))
             own = families[i].category;
     char all[64];
-    snprintf(all, sizeof all, "%s %s %s", own, strstr(flags, "write") ? "write" : "read",
+    snprintf(all, sizeof all, "%s %s %s", own,
+             strstr(flags, "write") ? "write" : "read",
              strstr(flags, "fast") ? "fast" : "slow");
     RM_SetCommandACLCategories(cmd, *own ? all : all + 1);
 }

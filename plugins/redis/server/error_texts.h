@@ -49,7 +49,7 @@
 #define SAY_BAD_WINDOW "ERR window must be in the range [1, 315360000] seconds"
 #define SAY_WINDOW_FAST "ERR a window needs the fast layout"
 #define SAY_BAD_LAYOUT "ERR layout must be fast or compat"
-#define SAY_DIFFER                                                                     \
+#define SAY_DIFFER                                                                      \
     "ERR filters cannot be merged: their layouts or secret seeds differ (reserve both " \
     "on one server, or with the same SEED), or one has a window"
 
@@ -58,15 +58,16 @@
 
 #define SAY_BAD_PIECES "ERR pieces must be in the range [2, 1024]"
 #define SAY_PIECE_FAST "ERR pieces need the fast layout and no window"
-#define SAY_PIECE_NAME                                                                  \
+#define SAY_PIECE_NAME                                                                 \
     "ERR this name cannot have pieces in its slot: avoid { and }, or use a {tag}"
 #define SAY_PIECE_SIZE "ERR too few pieces: each must be smaller than 480 MB"
-#define SAY_PIECE_LOST "ERR a piece of this filter is missing: it was deleted or evicted"
-#define SAY_PIECE_AGAIN                                                                 \
+#define SAY_PIECE_LOST                                                                 \
+    "ERR a piece of this filter is missing: it was deleted or evicted"
+#define SAY_PIECE_AGAIN                                                                \
     "TRYAGAIN a piece of this filter is not here: its slot moves, or it is lost"
 #define SAY_PIECE_DENIED                                                               \
     "NOPERM this user has no permissions to access the keys of this filter's pieces"
-#define SAY_PIECE_NO                                                                    \
+#define SAY_PIECE_NO                                                                   \
     "ERR not for a filter in pieces: use its pieces, or BF.DROP to delete it"
 
 /* CF.* */
@@ -127,8 +128,7 @@
 #define SAY_TD_MISSING SAY_TD "key does not exist"
 #define SAY_TD_KEYWORD SAY_TD "wrong keyword"
 #define SAY_TD_PARSE_COMPRESSION SAY_TD "error parsing compression parameter"
-#define SAY_TD_COMPRESSION                                                             \
-    SAY_TD "compression parameter needs to be a positive integer"
+#define SAY_TD_COMPRESSION SAY_TD "compression parameter needs to be a positive integer"
 #define SAY_TD_NO_MEMORY SAY_TD "allocation failed"
 #define SAY_TD_PARSE_VALUE SAY_TD "error parsing val parameter"
 #define SAY_TD_FINITE SAY_TD "val parameter needs to be a finite number"

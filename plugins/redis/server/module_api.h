@@ -1,9 +1,9 @@
 /* module_api.h - the part of the Redis and Valkey module interface that we use.
  *
- * Our own declarations of a binary interface: handles are opaque, and every function is a
- * pointer fetched by name when the module is loaded. Those in RM_MUST exist in Redis 7.0
- * and Valkey 8; those in RM_MAY are NULL in older servers, and callers test them. Nothing
- * is linked, so one binary loads in both servers. */
+ * Our own declarations of a binary interface: handles are opaque, and every function is
+ * a pointer fetched by name when the module is loaded. Those in RM_MUST exist in
+ * Redis 7.0 and Valkey 8; those in RM_MAY are NULL in older servers, and callers test
+ * them. Nothing is linked, so one binary loads in both servers. */
 #ifndef SEEN_MODULE_API_H
 #define SEEN_MODULE_API_H
 

@@ -5,8 +5,8 @@
 #include "server/module_api.h"
 #include "seen.h"
 
-/* SIZE zeroed bytes at a multiple of 64, or NULL. Large ones are fresh pages, which cost
- * nothing until they are touched. Any thread may free them. */
+/* SIZE zeroed bytes at a multiple of 64, or NULL. Large ones are fresh pages, which
+ * cost nothing until they are touched. Any thread may free them. */
 void *body_new(size_t size);
 void body_free(void *p);
 
@@ -14,8 +14,8 @@ void body_free(void *p);
 extern const seen_allocator server_allocator;
 
 /* Between the two, memory that would take a filter of HELD bytes beyond the limit of
- * settings.h is refused; the end returns whether that happened. For structures that grow
- * by themselves. Main thread only. */
+ * settings.h is refused; the end returns whether that happened. For structures that
+ * grow by themselves. Main thread only. */
 void server_allowance_begin(rm_ctx *ctx, uint64_t held);
 bool server_allowance_end(void);
 

@@ -38,9 +38,9 @@ int settings_load(rm_ctx *ctx, rm_str **argv, int argc);
  * when it was first given, so no limit applies. */
 bool is_replayed(rm_ctx *ctx);
 
-/* Whether a filter whose creation names no layout gets RedisBloom's. A replayed creation
- * that names none does: fast ones always name theirs, so it was written by RedisBloom or
- * for RedisBloom. Otherwise the setting decides. */
+/* Whether a filter whose creation names no layout gets RedisBloom's. A replayed
+ * creation that names none does: fast ones always name theirs, so it was written by
+ * RedisBloom or for RedisBloom. Otherwise the setting decides. */
 bool default_is_compat(rm_ctx *ctx);
 
 /* The bytes one filter may take: the setting, or if that is 0 the smaller of maxmemory

@@ -41,8 +41,10 @@ static value_bytes field_bytes(const value_type *t, put_fields *put, const void 
 
 static void *refused(rm_io *io, const char *what)
 {
-    RM_LogIOError(io, "warning", "%s refused: its fields are cut short, contradict each "
-                  "other or exceed the memory limit", what);
+    RM_LogIOError(io, "warning",
+                  "%s refused: its fields are cut short, contradict each "
+                  "other or exceed the memory limit",
+                  what);
     return NULL;
 }
 
@@ -199,8 +201,8 @@ static void *topk_load(rm_io *io, int version)
     char *heap = buckets ? load_string(io, &heap_len) : NULL;
     bool good = heap && k <= UINT32_MAX && width <= UINT32_MAX && depth <= UINT32_MAX &&
                 heap_len == k * SEEN_HK_HEAP_ENTRY && buckets_len % 8 == 0 &&
-                buckets_len / 8 == width * depth &&
-                within_limit(io, buckets_len) && within_limit(io, heap_len) &&
+                buckets_len / 8 == width * depth && within_limit(io, buckets_len) &&
+                within_limit(io, heap_len) &&
                 seen_hk_new((uint32_t)k, (uint32_t)width, (uint32_t)depth, decay,
                             &server_allocator, &h) == SEEN_OK &&
                 seen_hk_set(h, buckets, buckets_len, heap, heap_len) == SEEN_OK &&

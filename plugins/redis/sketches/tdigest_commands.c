@@ -1,4 +1,5 @@
-/* tdigest_commands.c - TDIGEST.*: quantiles of streams of numbers, as RedisBloom answers.
+/* tdigest_commands.c - TDIGEST.*: quantiles of streams of numbers, as RedisBloom
+ * answers.
  *
  * Most questions merge the values that were added since the last one. That changes no
  * answer, so it is not told to replicas: these merge when they are asked. */
@@ -45,7 +46,8 @@ static seen_tdigest *new_digest(rm_ctx *ctx, long long compression)
 {
     seen_tdigest *t = NULL;
     if (compression <= MOST_COMPRESSION &&
-        ((uint64_t)compression * 6 + 10) * sizeof(seen_tdigest_node) <= memory_limit(ctx))
+        ((uint64_t)compression * 6 + 10) * sizeof(seen_tdigest_node) <=
+            memory_limit(ctx))
         seen_tdigest_new((uint64_t)compression, SEEN_TDIGEST_REDISBLOOM,
                          &server_allocator, &t);
     return t;

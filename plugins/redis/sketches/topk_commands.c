@@ -132,7 +132,8 @@ static int ask_items(rm_ctx *ctx, rm_str **argv, int argc, bool count)
     for (int i = 2; i < argc; i++) {
         seen_key item = arg_key(argv[i]);
         if (count)
-            RM_ReplyWithLongLong(ctx, seen_hk_count(k.value->body, item.data, item.len));
+            RM_ReplyWithLongLong(ctx,
+                                 seen_hk_count(k.value->body, item.data, item.len));
         else
             RM_ReplyWithBool(ctx, seen_hk_has(k.value->body, item.data, item.len));
     }
