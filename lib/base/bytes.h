@@ -6,7 +6,7 @@
 #include <string.h>
 
 #ifndef __SIZEOF_INT128__
-#error "libseen needs 128-bit integers of the compiler, as 64-bit targets have them"
+#error "libseen needs 128-bit integers, which compilers for 64-bit targets have"
 #endif
 
 static inline uint64_t sn_swap64(uint64_t x)
@@ -53,7 +53,7 @@ static inline void sn_put32(void *p, uint32_t x)
     memcpy(p, &x, 4);
 }
 
-/* Doubles travel as the 64 bits of their IEEE form. */
+/* Doubles are stored as the 64 bits of their IEEE form. */
 static inline double sn_le_double(const void *p)
 {
     uint64_t x = sn_le64(p);
@@ -69,13 +69,13 @@ static inline void sn_put_double(void *p, double d)
     sn_put64(p, x);
 }
 
-/* A word of a body to which other threads may be adding: 8-byte aligned. */
+/* Reads a word of a body while other threads may add to it; 8-byte aligned. */
 static inline uint64_t sn_peek64(const void *p)
 {
     return sn_swap64(__atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED));
 }
 
-/* Whether LEN bytes are all zero: reserved fields and padding. */
+/* True if all LEN bytes are zero, as in reserved fields and padding. */
 static inline bool sn_all_zero(const void *bytes, uint64_t len)
 {
     const uint8_t *p = bytes;

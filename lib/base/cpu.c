@@ -1,5 +1,5 @@
-/* cpu.c - asks the processor once, remembers the answer. Nothing else in the tree asks
- * it: whoever has a vector loop follows sn_simd_best(), programs follow seen_simd(). */
+/* cpu.c - asks the processor once and remembers the answer. No other code asks it: the
+ * library's vector loops follow sn_simd_best(), programs follow seen_simd(). */
 #include "base/cpu.h"
 #include "seen.h"
 #include <stdlib.h>

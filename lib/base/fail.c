@@ -1,4 +1,4 @@
-/* fail.c - error codes in words, and the reason of the last failure per thread. */
+/* fail.c - messages for error codes, and the reason of each thread's last failure. */
 #include "base/fail.h"
 #include "seen.h"
 #include <errno.h>
@@ -71,7 +71,7 @@ const char *seen_strerror(int code)
     case SEEN_EIO:
         return "input/output error";
     case SEEN_EFORMAT:
-        return "not a filter file, or a contradictory one";
+        return "not a filter file, or one that contradicts itself";
     case SEEN_EVERSION:
         return "made by a newer version";
     case SEEN_EDAMAGED:
@@ -79,7 +79,7 @@ const char *seen_strerror(int code)
     case SEEN_ECANCEL:
         return "stopped";
     case SEEN_EBUSY:
-        return "the file is being written by somebody else";
+        return "another process is writing to the file";
     }
     return "unknown error";
 }

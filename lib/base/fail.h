@@ -12,12 +12,12 @@ __attribute__((format(printf, 2, 3))) int sn_fail(int code, const char *fmt, ...
 /* Puts the name of a file before the last reason; returns CODE. */
 int sn_fail_named(int code, const char *path);
 
-/* A failure carried from one thread to another: each thread has its own reason. */
+/* A failure to pass from one thread to another: each thread has its own reason. */
 typedef struct sn_failure {
-    int code, error; /* of enum seen_code, 0: none; errno */
+    int code, error; /* enum seen_code, 0: none; errno */
     char reason[SN_REASON];
 } sn_failure;
-/* Keeps CODE with this thread's reason and errno. */
+/* Stores CODE with this thread's reason and errno. */
 void sn_failure_keep(sn_failure *to, int code);
 /* Makes it the failure of this thread; returns its code. */
 int sn_failure_tell(const sn_failure *from);

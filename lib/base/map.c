@@ -1,4 +1,4 @@
-/* map.c - opens, checks that it is a file, maps. */
+/* map.c - opens a file, checks that it is one, and maps it. */
 #include "base/map.h"
 #include "base/fail.h"
 #include "seen.h"
@@ -30,7 +30,7 @@ static int not_a_file(const char *path, mode_t mode)
                    path, what);
 }
 
-/* Some file systems have no locks: there, every writer is trusted. */
+/* Some file systems have no locks; there, every writer is trusted. */
 static bool somebody_else_writes(int fd, enum sn_writing how)
 {
     return how != SN_READS &&
@@ -55,7 +55,7 @@ int sn_map(const char *path, enum sn_writing how, uint8_t **p, uint64_t *len, in
     if (somebody_else_writes(fd, how)) {
         close(fd);
         errno = EWOULDBLOCK;
-        return sn_fail(SEEN_EBUSY, "%s is being written by somebody else", path);
+        return sn_fail(SEEN_EBUSY, "another process is writing to %s", path);
     }
     void *m = NULL;
     int e = 0;

@@ -97,7 +97,7 @@ void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
     if (!to)
         return NULL;
 #if defined(__linux__)
-    /* The new place is ours and aligned; the old pages take the place of its first. */
+    /* The new mapping is ours and aligned; the old pages replace its first ones. */
     uint64_t round = (len + 4095) & ~(uint64_t)4095;
     if (!a->alloc && len >= LARGE &&
         mremap(body, round, round, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (void *)to) {

@@ -1,4 +1,5 @@
-/* replace.c - write beside, synchronise, rename, synchronise the folder.
+/* replace.c - writes a new file beside the old one, synchronises it, renames it, and
+ * synchronises the folder.
  *
  * The kernel applies the umask when it creates the file. Reading the umask would mean
  * changing it for a moment, and files that other threads create in that moment would be
@@ -23,8 +24,8 @@ static int failed(const char *what, const char *path)
     return SEEN_EIO;
 }
 
-/* A file without a name beside PATH, or -1 where the file system has none or /proc
- * cannot give it one later. */
+/* Opens an unnamed file beside PATH; -1 if the file system has none or /proc cannot
+ * give it a name later. */
 static int open_nameless(const char *path, mode_t mode)
 {
     const char *slash = strrchr(path, '/');
@@ -93,7 +94,7 @@ int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
         return failed("write", path);
     }
     r->direct = exists && !S_ISREG(st.st_mode);
-    /* Where a link points to is written, not the link. */
+    /* The target of a link is replaced, not the link. */
     r->path = exists && !r->direct ? realpath(path, NULL) : strdup(path);
     if (!r->path)
         return failed("look at", path);
@@ -110,7 +111,7 @@ int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
     r->fd = open_nameless(r->path, mode);
     r->nameless = r->fd >= 0;
     if (!r->nameless && take_name(r, mode) < 0) {
-        free(r->temporary); /* another's, if all names are taken */
+        free(r->temporary); /* not ours, if all names are taken */
         r->temporary = NULL;
         return give_up(r, failed("create a file beside", path));
     }

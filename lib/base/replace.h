@@ -1,4 +1,4 @@
-/* replace.h - a file replaced whole: at any moment it is the old one or the new one.
+/* replace.h - replaces a file whole: at any moment it is the old one or the new one.
  *
  * The only code in the tree that does this. The library saves filters with it, programs
  * use it through kit/output.h and kit/durable.h. After sn_replace_commit the new file
@@ -13,14 +13,14 @@
 typedef struct sn_replace {
     int fd;
     bool direct;     /* a device or pipe: written in place, never replaced */
-    bool nameless;   /* has no name yet: nothing is left behind by a killed process */
+    bool nameless;   /* has no name yet: a killed process leaves nothing behind */
     bool synced;     /* all data written so far are on disk */
     char *path;      /* the file to replace, links resolved */
     char *temporary; /* the name beside it, unless it is nameless */
 } sn_replace;
 
 /* Opens a temporary file beside PATH. It gets the permissions of the file at PATH, and
- * its owner where that is allowed; if there is none, MODE less the process's umask. */
+ * its owner if that is allowed; if there is no such file, MODE less the umask. */
 int sn_replace_begin(sn_replace *r, const char *path, mode_t mode);
 int sn_replace_write(sn_replace *r, const void *p, size_t len);
 /* Continues at the beginning of the file. Not for `direct` ones. */

@@ -1,4 +1,4 @@
-/* sync.c - write everything, synchronise a folder. */
+/* sync.c - writes everything; synchronises a folder. */
 #include "base/sync.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* version.c - which libseen this is: seen.h says it to the compiler, these at run time. */
+/* version.c - the version of libseen at run time; seen.h has it at compile time. */
 #include "seen.h"
 
 const char *seen_version(void)
