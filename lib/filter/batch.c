@@ -1,12 +1,13 @@
-/* batch.c - asking and adding: hash once, fetch memory ahead, then test and set.
+/* batch.c - asks and adds batches: hash once, prefetch, then test and set.
  *
- * A large layer is streamed: its variant fetches the line of the key 64 ahead while it
- * works on this one. Where a variant cannot, keys pass in groups of 16, and while a group
- * is tested the lines of the next three are on their way: a rolling window that keeps
- * the memory busy, where one that is filled and emptied would let it wait. Several
- * layers are asked in turn, a thousand keys at a time, newest first; older ones see
- * only what was not found yet. Equal keys may share a batch, so keys are tested and set
- * strictly in order; prefetching early is safe, it moves no bits. */
+ * A large layer is streamed: its variant prefetches the line of the key 64 ahead while
+ * it works on this one. If a variant cannot do that, keys pass in groups of 16, and
+ * while a group is tested the lines of the next three are prefetched. This rolling
+ * window keeps memory busy; one that is filled and emptied would let it idle. Several
+ * layers are asked in turn, a thousand keys at a time, newest first; older ones get
+ * only the keys that were not found yet. Equal keys may share a batch, so keys are
+ * tested and set strictly in order; prefetching early is safe, because it changes no
+ * bits. */
 #include "filter/batch.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -19,9 +20,9 @@
 
 /* ---- several layers ------------------------------------------------------------- */
 
-#define CHUNK 1024 /* keys that pass from layer to layer together */
+#define CHUNK 1024 /* keys that go from layer to layer together */
 
-/* Fetches the lines of keys from FROM on, up to COUNT of the N there are. */
+/* Prefetches the lines of at most COUNT of the N keys, from FROM on. */
 static inline void fetch(const sn_layer *l, const uint64_t *h, size_t n, size_t from,
                          size_t count)
 {
@@ -29,14 +30,15 @@ static inline void fetch(const sn_layer *l, const uint64_t *h, size_t n, size_t 
         l->variant->prefetch(l, h + from, n - from < count ? n - from : count);
 }
 
-/* So few keys have the lines of all layers fetched at once. */
+/* For so few keys the lines of all layers are prefetched at once. */
 static inline bool few(size_t n)
 {
     return n <= WINDOW;
 }
 
-/* Asks one layer, or with INTO adds to it, which has room. Returns how many were done;
- * fewer only if the layer refused a key. NEAR: the lines are on their way. */
+/* Asks one layer, or with INTO adds to it, which has room. Returns how many keys were
+ * done; fewer only if the layer refused a key. NEAR: the lines are already
+ * prefetched. */
 static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, size_t n,
                          bool *out, bool near)
 {
@@ -70,8 +72,8 @@ static size_t pass_layer(const sn_layer *l, sn_layer *into, const uint64_t *h, s
     return done;
 }
 
-/* Asks layers [0, UPTO) for N <= CHUNK hashes. What none has found is then in REST, and
- * AT says whose it is; returns how many that are. */
+/* Asks layers [0, UPTO) for N <= CHUNK hashes. Puts the hashes that no layer has into
+ * REST, and their numbers into AT; returns how many there are. */
 static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_t n,
                    bool *found, uint64_t *rest, uint16_t *at)
 {
@@ -108,7 +110,7 @@ static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_
 }
 
 /* Adds N <= CHUNK in order; grows when the newest layer is full. Returns how many were
- * taken; fewer than N with the code in *WHY. */
+ * added; if fewer than N, *WHY has the code. */
 static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
                           int *why)
 {
@@ -135,7 +137,7 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
         if (taken == m)
             return n;
         done += at[taken];
-        /* A key that is already in needs no room: a full filter still says so. */
+        /* A key that is already there needs no room: a full filter still finds it. */
         if (taken < offer || sn_room(l) == 0) {
             if (!multiset) {
                 l->variant->has(l, h + done, 1, hit);
@@ -151,8 +153,8 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
     return done;
 }
 
-/* Any number of keys (or, without KEYS, hashes); OUT may be NULL when adding. Returns
- * how many were done; fewer than N with the code in *WHY. */
+/* Asks or adds any number of keys (or, without KEYS, hashes); OUT may be NULL when
+ * adding. Returns how many were done; if fewer than N, *WHY has the code. */
 static size_t pass_layers(const seen_filter *f, seen_filter *into, const seen_key *keys,
                           const uint64_t *hashes, size_t n, bool *out, int *why)
 {
@@ -199,9 +201,9 @@ size_t sn_add_group(seen_filter *f, const uint64_t *h, size_t n, bool *dup, int 
     return taken + add_growing(f, h + taken, n - taken, dup + taken, why);
 }
 
-/* Runs N keys (or, without KEYS, hashes) through the one layer of F; OUT may be NULL
- * when adding. Returns how many were done: fewer than all if there is a second layer, or
- * no more room; then the code is in *WHY. */
+/* Runs N keys (or, without KEYS, hashes) through the single layer of F; OUT may be NULL
+ * when adding. Returns how many were done: fewer than N if a second layer was added, or
+ * if there is no more room; then *WHY has the code. */
 static inline __attribute__((always_inline)) size_t
 roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
      const uint64_t *hashes, size_t n, bool *out, int *why)
@@ -233,7 +235,8 @@ roll(const seen_filter *f, seen_filter *into, const seen_key *keys,
     return n;
 }
 
-/* ---- one layer whose variant fetches ahead by itself -------------------------------- */
+/* ---- one layer whose variant prefetches by itself
+ * ----------------------------------- */
 
 #define STEP 32
 
@@ -256,7 +259,7 @@ static inline void work(const seen_filter *f, seen_filter *into, const uint64_t 
     }
 }
 
-/* Does all N; the caller has seen to it that one layer has room for them. */
+/* Does all N; the caller has checked that the layer has room for them. */
 static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_t *h,
                           size_t n, bool *out)
 {
@@ -269,7 +272,7 @@ static void stream_hashes(const seen_filter *f, seen_filter *into, const uint64_
 static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key *keys,
                         size_t n, bool *out)
 {
-    uint64_t line[CHUNK]; /* the hashes; cut in front, it grows behind */
+    uint64_t line[CHUNK]; /* a queue of hashes */
     size_t from = 0, to = 0, done = 0, hashed = 0;
     while (done < n) {
         if (to + STEP > CHUNK) {
@@ -280,7 +283,7 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
         size_t m = n - hashed < STEP ? n - hashed : STEP;
         sn_key_hashes(f, keys + hashed, m, line + to);
         hashed += m;
-        if (to - from < SN_AHEAD) /* nothing before them asks for these */
+        if (to - from < SN_AHEAD) /* no earlier key prefetches these */
             f->layer->variant->prefetch(f->layer, line + to, m);
         to += m;
         bool ahead = to - from >= SN_AHEAD + STEP;
@@ -293,7 +296,7 @@ static void stream_keys(const seen_filter *f, seen_filter *into, const seen_key 
     }
 }
 
-/* Whether these streams serve the only layer: too large for the caches, with room. */
+/* True if F has one layer, too large for the caches and with room, to stream. */
 static inline bool streams(const seen_filter *f, bool adding, size_t n)
 {
     const sn_layer *l = f->layer;
@@ -302,7 +305,7 @@ static inline bool streams(const seen_filter *f, bool adding, size_t n)
                    : l->variant->has_ahead != NULL);
 }
 
-/* ---- a kind that fetches ahead by itself ----------------------------------------- */
+/* ---- a kind that prefetches by itself -------------------------------------------- */
 
 static inline bool prefetches_itself(const seen_filter *f)
 {
@@ -321,7 +324,7 @@ static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool
 
 /* ---- public ---------------------------------------------------------------------- */
 
-/* Returns how many were taken; fewer than N with the code in *WHY. */
+/* Returns how many were added; if fewer than N, *WHY has the code. */
 static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
                         size_t n, bool *dup, int *why)
 {
@@ -349,7 +352,7 @@ static size_t add_batch(seen_filter *f, const seen_key *keys, const uint64_t *h,
                               n - done, dup ? dup + done : NULL, why);
 }
 
-/* The result of a batch of N of which DONE were taken. */
+/* The result of a batch of N keys of which DONE were added. */
 static int batch_result(size_t done, size_t n, size_t *taken, int why)
 {
     if (taken)
@@ -397,7 +400,7 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
 int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)
 {
     if (f->foreign) {
-        memset(found, true, n); /* a "no" would be a lie */
+        memset(found, true, n); /* a "no" might be wrong */
         return sn_handle_foreign_refuse(f, "takes no hashes");
     }
     if (f->layers > 1)

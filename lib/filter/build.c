@@ -1,10 +1,10 @@
-/* build.c - takes keys without end: eight bytes each, in memory, then on disk.
+/* build.c - collects any number of keys: eight bytes each, in memory, then on disk.
  *
- * Keys are hashed into an array. When it is full it is handed to a thread that groups
- * it by the first bits of the hash and appends it to one temporary file as a run, while
- * the next array fills. The file has no name, so that nothing can be left behind, not
- * even by a process that is killed. build_solve.c then reads the same part of every
- * run, and so never needs more than a part in memory. */
+ * Keys are hashed into an array. When it is full, a thread groups it by the first bits
+ * of the hash and appends it to one temporary file as a run, while the next array
+ * fills. The file has no name, so that nothing is left behind, even if the process is
+ * killed. build_solve.c then reads the same part of every run, and so never needs more
+ * than a part in memory. */
 #include "filter/build.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -23,7 +23,7 @@
 #define WORK_LEAST ((uint64_t)64 << 20)
 #define FIRST_ROOM 65536
 #define TELL_EVERY ((uint64_t)1 << 20) /* keys */
-/* Left on the disk for others. */
+/* Space to leave free on the disk. */
 #define SPARE ((uint64_t)16 << 20)
 
 static void *alloc_locked(void *ctx, size_t size, size_t align)
@@ -125,7 +125,7 @@ int sn_builder_space(seen_builder *b, int fd, uint64_t len)
 {
     struct statvfs v;
     if (fstatvfs(fd, &v) < 0)
-        return refused("look at the space in", b->tmp);
+        return refused("check the space in", b->tmp);
     uint64_t free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
     if (free_bytes >= len + (len > SPARE ? SPARE : 0))
         return 0;
@@ -140,7 +140,7 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
 {
     int fd = open(b->tmp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        char *name; /* a file system without nameless files: remove the name at once */
+        char *name; /* a file system without unnamed files: remove the name at once */
         if (asprintf(&name, "%s/seen-build-XXXXXX", b->tmp) < 0)
             return sn_no_memory("no memory for a name");
         fd = mkostemp(name, O_CLOEXEC);
@@ -164,7 +164,7 @@ int sn_builder_temporary(seen_builder *b, uint64_t len)
 
 /* ---- runs ------------------------------------------------------------------------ */
 
-/* FROM grouped by parts into TO. */
+/* Copies FROM to TO, grouped by parts. */
 static void group(const uint64_t *from, uint64_t n, uint64_t *to,
                   uint32_t start[SN_PARTS + 1])
 {
@@ -182,8 +182,8 @@ static void group(const uint64_t *from, uint64_t n, uint64_t *to,
         to[at[from[i] >> (64 - SN_PART_BITS)]++] = from[i];
 }
 
-/* A line that comes again and again makes one part large: parts of more than four times
- * the usual size lose their duplicates, so that none outgrows memory for the sake of a
+/* A line that is repeated very often makes one part large. So parts of more than four
+ * times the usual size lose their duplicates, and no part outgrows memory because of a
  * few keys. SCRATCH has room for all keys. Returns how many are left. */
 static uint64_t thin(uint64_t *m, uint32_t start[SN_PARTS + 1], uint64_t *scratch)
 {
@@ -273,7 +273,7 @@ static int spill(seen_builder *b)
         b->writing = true;
         return 0;
     }
-    write_run(b); /* no thread available: it only takes longer */
+    write_run(b); /* no thread available: this only takes longer */
     return b->write_failed.code;
 }
 

@@ -1,11 +1,12 @@
-/* build_solve.c - from hashes in parts to a ribbon, on all cores, in bounded memory.
+/* build_solve.c - builds a ribbon from hashes in parts, on all cores, in bounded
+ * memory.
  *
  * A unit of work is one shard, or one part if a part holds several shards. Workers
  * take units in order, read them part by part, sort and drop duplicates, solve, and
- * hand the words over in order. Everything that decides the bytes is a function of the
- * set of keys, never of their order, their repetitions or the number of threads. Only
- * the units in work are in memory; the body grows in memory, or in a temporary file if
- * it would take more than half of what the builder may use. */
+ * append the words in order. The bytes depend only on the set of keys, never on their
+ * order, their repetitions or the number of threads. Only the current units are in
+ * memory; the body grows in memory, or in a temporary file if it would take more than
+ * half of what the builder may use. */
 #include "filter/build.h"
 #include "filter/file.h"
 #include "kind/ribbon.h"
@@ -21,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of scratch a key that a worker needs: two copies to sort, rows and places to
- * solve, words to hand over. */
+/* Bytes of scratch that a worker needs for each key: two copies to sort, rows and
+ * places to solve, words of the result. */
 #define SCRATCH 64
-#define SCRATCH_TRITS 28 /* and so many more, at most, if they have trits */
-/* The number of distinct keys is guessed from one part in so many, which are a fair
- * choice because hashes are; up to EXACT keys are counted where it matters. */
+#define SCRATCH_TRITS 28 /* at most this many more with trits */
+/* The number of distinct keys is estimated from one part in SAMPLE, which is a fair
+ * sample because hashes are random; up to EXACT keys are counted if it matters. */
 #define SAMPLE 32
 #define EXACT 256e6
 
@@ -35,7 +36,7 @@ typedef struct job {
     uint32_t start[SN_PARTS + 1]; /* of the parts in memory, if there are no runs */
     unsigned bits, unit_bits;     /* of shards and units */
     uint64_t units;
-    uint64_t taken, biggest; /* keys of all parts and of one, duplicates included */
+    uint64_t taken, biggest; /* keys of all parts and of one, with duplicates */
     double guess;            /* of the number of distinct keys */
     unsigned threads;
     unsigned r;
@@ -46,10 +47,10 @@ typedef struct job {
     uint64_t next, turn; /* unit to take, unit whose words are due */
     sn_failure failed;   /* the first */
 
-    uint64_t solved; /* keys done, of those taken */
+    uint64_t solved; /* keys done, of `taken` */
     uint64_t kept;   /* distinct ones */
     uint64_t *table;
-    uint64_t words; /* handed over */
+    uint64_t words; /* appended so far */
     uint8_t *body;  /* of `room` bytes, unless fd >= 0 */
     uint64_t room;
     int fd;
@@ -86,7 +87,7 @@ static int read_part(const job *j, uint64_t part, uint64_t *to)
                 continue;
             if (n <= 0)
                 return sn_fail(SEEN_EIO, "cannot read back a temporary file in %s: %s",
-                               b->tmp, n ? strerror(errno) : "it became shorter");
+                               b->tmp, n ? strerror(errno) : "it has shrunk");
             p += n;
             at += (uint64_t)n;
             left -= (uint64_t)n;
@@ -145,7 +146,7 @@ static bool on_disk(const job *j)
     return j->fd >= 0;
 }
 
-/* Appends N words to the body; the caller has the turn. */
+/* Appends N words to the body; it must be the caller's turn. */
 static int append(job *j, const uint64_t *words, uint64_t n)
 {
     const seen_allocator *a = &j->b->alloc;
@@ -182,7 +183,7 @@ static int append(job *j, const uint64_t *words, uint64_t n)
     return 0;
 }
 
-/* Waits until the words of UNIT are due; false if the work is over. */
+/* Waits for the turn of UNIT; false if the work is over. */
 static bool wait_turn(job *j, uint64_t unit)
 {
     while (j->turn != unit && j->failed.code == 0)
@@ -190,7 +191,7 @@ static bool wait_turn(job *j, uint64_t unit)
     return j->failed.code == 0;
 }
 
-/* Solves the shards of one unit and hands them over when it is their turn. */
+/* Solves the shards of one unit and appends them when it is their turn. */
 static int solve_unit(job *j, sn_ribbon_work *w, pile *p, uint64_t unit,
                       const uint64_t *m, uint64_t n, uint64_t taken)
 {
@@ -263,7 +264,7 @@ static void *work(void *arg)
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
-/* The longest body of a file of at most BYTES; 0 if there is none. */
+/* The longest body for a file of at most BYTES; 0 if there is none. */
 static uint64_t body_in(uint64_t bytes)
 {
     uint64_t header = sn_page_up(sn_sums_at(1) + 8 * sn_pieces(bytes)), small = 0;
@@ -289,7 +290,7 @@ static int count(const job *j, uint64_t parts, double *out)
     return rc;
 }
 
-/* How many shards and units, for how many threads. */
+/* Chooses the numbers of shards, units and threads. */
 static int plan(job *j)
 {
     seen_builder *b = j->b;
@@ -303,7 +304,7 @@ static int plan(job *j)
     if (j->biggest > b->work / SCRATCH && j->biggest > 2 * most)
         return sn_fail(SEEN_ETOOBIG,
                        "%llu keys of %llu must be solved together, too many for "
-                       "%llu MB: more memory, or another seed",
+                       "%llu MB: give more memory, or another seed",
                        (unsigned long long)j->biggest, (unsigned long long)j->taken,
                        (unsigned long long)(b->work / 1000000));
     int rc = count(j, SN_PARTS / SAMPLE, &j->guess);
@@ -338,7 +339,7 @@ static void reset(job *j)
     j->fd = -1;
 }
 
-/* All units with the fingerprints of S. */
+/* Solves all units with the fingerprints of S. */
 static int solve(job *j, const sn_shape *s)
 {
     const seen_allocator *a = &j->b->alloc;
@@ -390,7 +391,7 @@ static int solve(job *j, const sn_shape *s)
     return rc < 0 ? rc : append(j, j->table, 8 * ((uint64_t)1 << j->bits));
 }
 
-/* Solves, in a budget again if the guess was too good. */
+/* Solves; if there is a budget and the guess was too low, solves again. */
 static int solve_to_fit(job *j)
 {
     const seen_build_spec *spec = &j->b->spec;
@@ -419,7 +420,7 @@ static int solve_to_fit(job *j)
                             (unsigned long long)spec->memory);
 }
 
-/* The temporary file's LEN bytes in memory of the caller's allocator. */
+/* Reads the LEN bytes of the temporary file into memory of the caller's allocator. */
 static uint8_t *read_body(job *j, uint64_t len)
 {
     uint8_t *body = sn_body_alloc(&j->b->alloc, len);
@@ -436,7 +437,7 @@ static uint8_t *read_body(job *j, uint64_t len)
     return body;
 }
 
-/* The body as a filter's own: exactly as long as it is. */
+/* The body, for the filter to own, at its exact length. */
 static uint8_t *take_body(job *j)
 {
     uint64_t len = j->words * 8;
@@ -444,7 +445,7 @@ static uint8_t *take_body(job *j)
         return read_body(j, len);
     if (on_disk(j)) {
         void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, j->fd, 0);
-        return p == MAP_FAILED ? NULL : p; /* large, so that the filter will unmap it */
+        return p == MAP_FAILED ? NULL : p; /* large, so the filter will unmap it */
     }
     uint8_t *body = sn_body_shrink(&j->b->alloc, j->body, j->room, len);
     if (body) {
@@ -498,7 +499,7 @@ int seen_builder_finish(seen_builder *b, seen_filter **out)
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->turned, NULL);
     int rc = sn_builder_close(b, j->start);
-    b->failed = rc < 0 ? rc : SEEN_EINVAL; /* finished, whatever comes of it */
+    b->failed = rc < 0 ? rc : SEEN_EINVAL; /* finished, with or without success */
     if (rc == 0)
         rc = plan(j);
     if (rc == 0) {

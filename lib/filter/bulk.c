@@ -1,8 +1,8 @@
-/* bulk.c - many keys into a large filter, in the order of memory.
+/* bulk.c - adds many keys to a large filter, in memory order.
  *
- * Equal prefixes of the hash lie in equal regions of the body (kind->ordered), so
+ * Hashes with equal prefixes go to the same region of the body (kind->ordered), so
  * hashes sorted roughly by prefix fill one region after another: the pages stay in
- * the address caches and the lines come in runs. Below 256 MiB the prefetching of
+ * the TLB and the lines are accessed in runs. Below 256 MiB the prefetching of
  * batch.c is as fast; at 1.25 GB this takes 5.9 ns a key instead of 10.2. */
 #include "filter/batch.h"
 
@@ -10,7 +10,7 @@
 #define REGIONS_LOG2 9
 #define REGIONS (1 << REGIONS_LOG2)
 
-/* Sorts N hashes by their first bits, keeping equal ones in order. */
+/* Stable sort of N hashes by their first bits. */
 static void partition(const uint64_t *h, size_t n, uint64_t *out)
 {
     size_t at[REGIONS + 1] = {0};
@@ -30,8 +30,9 @@ size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
     if (f->layers != 1 || !l->kind->ordered || f->flags & SEEN_ATOMIC ||
         l->len < BULK_BYTES || n < l->len / 64 || sn_room(l) < n ||
         (l->kind->grow && !l->shape.capacity))
-        return 0; /* (the last: a set without a promise is full all the same) */
-    /* Scratch of at most half the filter, several keys a line and chunk. */
+        return 0; /* (the last: even a set without a promise can be full) */
+    /* The scratch is at most half the filter, with several keys a line in each
+     * chunk. */
     size_t chunk = l->len / 16 < n ? l->len / 16 : n, arrays = keys ? 2 : 1;
     uint64_t *scratch = sn_body_alloc(&f->alloc, chunk * 8 * arrays);
     if (!scratch)

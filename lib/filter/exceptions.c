@@ -1,4 +1,5 @@
-/* exceptions.c - the list of exceptions in memory, and in the file beside the filter. */
+/* exceptions.c - the list of exceptions, in memory and in the file beside the
+ * filter. */
 #include "filter/exceptions.h"
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -34,12 +35,12 @@ typedef struct excused_key {
     uint32_t len;
 } excused_key;
 
-/* Open addressing: a key stands at the first free slot from its hash on. */
+/* Open addressing: a key is in the first slot from its hash on that was free. */
 struct sn_exceptions {
     uint64_t n, slots; /* slots is a power of two, more than n */
     excused_key *slot; /* key NULL: free */
     uint64_t bytes;    /* of its file */
-    bool dropped;      /* keys were taken off since it was read */
+    bool dropped;      /* keys were removed since it was read */
 };
 
 static uint64_t hash_of(const seen_filter *f, const void *key, size_t len)
@@ -65,8 +66,8 @@ void sn_exceptions_free(seen_filter *f)
     f->exceptions = NULL;
 }
 
-/* The slot of KEY (or, without it, of a key of this hash), or the free one where it
- * would stand. */
+/* The slot of KEY (or, without KEY, of a key with this hash), or the free slot where it
+ * would go. */
 static excused_key *find(const sn_exceptions *x, const void *key, size_t len, uint64_t hash)
 {
     for (uint64_t i = hash & (x->slots - 1);; i = (i + 1) & (x->slots - 1)) {
@@ -77,8 +78,8 @@ static excused_key *find(const sn_exceptions *x, const void *key, size_t len, ui
     }
 }
 
-/* Closes the gap that a key leaves: those after it move up, so that each is still
- * found from its hash on. */
+/* Closes the gap that a key leaves: later keys move up, so that each is still found
+ * from its hash on. */
 static void take_out(const seen_filter *f, excused_key *gone)
 {
     sn_exceptions *x = f->exceptions;
@@ -195,7 +196,7 @@ void sn_exceptions_added(seen_filter *f, const seen_key *keys, const uint64_t *h
 void sn_exceptions_merged(seen_filter *f, const seen_filter *src)
 {
     sn_exceptions *x = f->exceptions;
-    for (uint64_t i = 0; i < x->slots;) /* taking one out moves others here */
+    for (uint64_t i = 0; i < x->slots;) /* a removal may move another key here */
         if (x->slot[i].key && seen_has(src, x->slot[i].key, x->slot[i].len))
             take_out(f, x->slot + i);
         else
@@ -226,21 +227,21 @@ int sn_exceptions_parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filte
     if (sn_checksum(p, len) != sum)
         return sn_fail(SEEN_EDAMAGED, "the checksum does not match: it is damaged");
     if (sn_le64(p + AT_NOW) != filter && sn_le64(p + AT_BEFORE) != filter)
-        return 0; /* of another filter, or of this one before it was changed */
+        return 0; /* it belongs to another filter, or to this one before a change */
     for (uint64_t i = 0; i < count; i++) {
         uint64_t left = len - at, key = left >= 4 ? sn_le32(p + at) : 0;
         if (left < 4 || key > left - 4)
-            return sn_fail(SEEN_EFORMAT, "key %llu lies outside",
+            return sn_fail(SEEN_EFORMAT, "key %llu is outside the list",
                            (unsigned long long)i + 1);
         int rc = put_in(f, p + at + 4, key);
         if (rc < 0)
             return rc;
         at += 4 + key;
     }
-    return at == len ? 1 : sn_fail(SEEN_EFORMAT, "there is more than its keys");
+    return at == len ? 1 : sn_fail(SEEN_EFORMAT, "bytes follow the last key");
 }
 
-/* All bytes of the file NAME, in *LEN; NULL and 0 if there is none. */
+/* Reads all bytes of the file NAME; NULL and length 0 if there is none. */
 static int read_all(const seen_filter *f, const char *name, uint8_t **out, uint64_t *len)
 {
     struct stat st;
@@ -261,7 +262,7 @@ static int read_all(const seen_filter *f, const char *name, uint8_t **out, uint6
             continue;
         if (n <= 0)
             rc = sn_fail(SEEN_EIO, "cannot read it: %s",
-                         n ? strerror(errno) : "it became shorter");
+                         n ? strerror(errno) : "it has shrunk");
         else
             at += (uint64_t)n;
     }
@@ -273,8 +274,9 @@ static int read_all(const seen_filter *f, const char *name, uint8_t **out, uint6
     return rc;
 }
 
-/* What a list is bound to. The content is the header's checksum of a native file, which
- * covers the checksums of the bodies, or that of all bytes of another system's file. */
+/* The identity of a file, to which a list is bound. The content is the header's
+ * checksum of a native file, which covers the checksums of the bodies, or the checksum
+ * of all bytes of another system's file. */
 static uint64_t identity_of(uint64_t content, uint64_t modified)
 {
     uint8_t both[16];
@@ -283,7 +285,7 @@ static uint64_t identity_of(uint64_t content, uint64_t modified)
     return sn_checksum(both, 16);
 }
 
-/* Of the file that F was opened from. */
+/* The identity of the file that F was opened from. */
 static uint64_t identity(seen_filter *f)
 {
     if (!f->content && f->foreign && f->map)
@@ -337,7 +339,8 @@ static uint8_t *make_bytes(const seen_filter *f, uint64_t now, uint64_t before)
     return p;
 }
 
-/* Writes F's list beside PATH, for a file that is NOW, or BEFORE until it changes. */
+/* Writes F's list beside PATH, for a file with identity NOW, or BEFORE until it
+ * changes. */
 static int write_list(const seen_filter *f, const char *path, uint64_t now,
                       uint64_t before)
 {
@@ -365,8 +368,8 @@ static int write_list(const seen_filter *f, const char *path, uint64_t now,
     return rc;
 }
 
-/* The moment at which the file FD will be modified, and a list is made for: now, in
- * whole seconds where the file system seems to keep no more. */
+/* The modification time that the file FD will get, to which the list is bound: now, in
+ * whole seconds if the file system seems to store no fractions. */
 static uint64_t moment(int fd, struct timespec times[2])
 {
     struct stat st;
@@ -410,8 +413,8 @@ bool sn_exceptions_changed(const seen_filter *f)
 static int may_excuse(const seen_filter *f)
 {
     return f->shared || (f->flags & SEEN_ATOMIC && f->writable)
-               ? sn_fail(SEEN_EKIND, "a filter to which many may add has no exceptions: "
-                                     "they could not all take a key off the list")
+               ? sn_fail(SEEN_EKIND, "a filter that many may add to has no exceptions: "
+                                     "they could not all remove a key from the list")
                : 0;
 }
 
@@ -455,7 +458,7 @@ int seen_excused_save(seen_filter *f)
     if (!f->path || !f->map || f->shared || f->dirty || (f->foreign && f->foreign->dirty))
         return sn_fail(SEEN_EINVAL, "only the exceptions of a filter that was opened from "
                                     "a file, and not changed since, are saved beside it");
-    /* One at a time, and exceptions that others added meanwhile stay. */
+    /* One writer at a time; exceptions that others added meanwhile are kept. */
     int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return sn_cannot_open(f->path);
@@ -463,17 +466,17 @@ int seen_excused_save(seen_filter *f)
     struct timespec times[2];
     int rc = 0;
     if (f->lock < 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        rc = sn_fail(SEEN_EBUSY, "%s is being written by another process", f->path);
+        rc = sn_fail(SEEN_EBUSY, "another process is writing to %s", f->path);
     else if (fstat(fd, &st) < 0)
         rc = sn_cannot_open(f->path);
     if (rc == 0) {
         bool touched = sn_modified(&st) != f->modified;
         f->modified = sn_modified(&st);
         rc = touched || !sn_exceptions_changed(f) ? sn_exceptions_load(f, f->path) : 0;
-        if (rc == 0 && touched) /* and not by somebody who excused a key */
+        if (rc == 0 && touched) /* and not only by another excuse */
             rc = sn_fail(SEEN_EMISMATCH, "%s was changed since it was opened", f->path);
     }
-    /* The file gets a new time, so that programs that watch it look again. */
+    /* The file gets a new time, so that programs that watch it read it again. */
     uint64_t before = identity(f), now = moment(fd, times);
     if (rc >= 0)
         rc = write_list(f, f->path, identity_of(f->content, now), before);

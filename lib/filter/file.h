@@ -1,4 +1,4 @@
-/* file.h - the native file's header, in one place (docs/format.md). */
+/* file.h - the header of the native file, in one place (docs/format.md). */
 #ifndef SN_FILE_H
 #define SN_FILE_H
 #include "filter/filter.h"
@@ -70,10 +70,10 @@ int sn_compact_check(const uint8_t *p, uint64_t len);
 uint64_t sn_header_len(const seen_filter *f);
 /* Bytes of the piece of L's body that starts at AT; each has a sum in the header. */
 uint64_t sn_piece_len(const sn_layer *l, uint64_t at);
-/* The header's own checksum, whatever stands in its sum and dirty fields. */
+/* The checksum of the header, not counting its sum and dirty fields. */
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len);
-/* The same of a dirty header: also whatever stands in its counts and piece sums, which
- * a flush may be rewriting. */
+/* The same for a dirty header: also not counting its counts and piece sums, which a
+ * flush may be rewriting. */
 uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers);
 /* Where the piece sums start. */
 static inline uint64_t sn_sums_at(uint32_t layers)

@@ -1,4 +1,4 @@
-/* filter.c - the handle: made, copied, cleared, merged, freed. */
+/* filter.c - the handle: makes, copies, clears, merges and frees filters. */
 #include "filter/batch.h"
 #include "filter/exceptions.h"
 #include "filter/growth.h"
@@ -146,7 +146,7 @@ static int clear(seen_filter *f)
         rc = sn_refuse_kept(f, "that they were forgotten");
     if (rc < 0)
         return rc;
-    if (sn_in_file(f)) { /* the file keeps its shape: all layers, all empty */
+    if (sn_in_file(f)) { /* the file keeps its shape: all layers, now empty */
         for (uint32_t i = 0; i < f->layers; i++) {
             memset(f->layer[i].body, 0, f->layer[i].len);
             f->layer[i].added = 0;
@@ -167,7 +167,7 @@ static int clear(seen_filter *f)
 int seen_clear(seen_filter *f)
 {
     int rc = clear(f);
-    if (rc == 0) /* nothing is called present, so there is nothing to excuse */
+    if (rc == 0) /* the filter finds nothing, so it has no exceptions */
         sn_exceptions_free(f);
     return rc;
 }
@@ -182,7 +182,7 @@ void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t l
         sn_put64((uint8_t *)to + i, sn_peek64(from + i));
 }
 
-/* An empty filter that places bits as F does, without F's layers. */
+/* An empty filter with F's rules but without its layers. */
 static seen_filter *same_rules(const seen_filter *f)
 {
     seen_filter *g = sn_filter_alloc(&f->alloc);
@@ -256,8 +256,8 @@ static int same_shape(const seen_filter *a, const seen_filter *b)
 {
     if (!sn_hasher_same(&a->hasher, &b->hasher))
         return sn_fail(SEEN_EMISMATCH,
-                       "their hashes have different %s: filters that will be merged are "
-                       "made alike ('seen new --like', seen_new_like)",
+                       "their hashes have different %s: make filters to be merged with "
+                       "'seen new --like' or seen_new_like()",
                        a->hasher.id == b->hasher.id ? "seeds" : "functions");
     if (a->layers != b->layers)
         return sn_fail(SEEN_EMISMATCH, "one has %u layers, the other %u", a->layers,
@@ -279,7 +279,7 @@ static int same_shape(const seen_filter *a, const seen_filter *b)
     return 0;
 }
 
-/* The number of keys in a union is only known from its bits. */
+/* The number of keys in a union is estimated from its bits. */
 static void recount(sn_layer *l)
 {
     sn_measure m;
@@ -306,17 +306,17 @@ static int count_absent(void *ctx, const uint64_t *h, size_t n)
     return 0;
 }
 
-/* L was made for fewer keys than the MORE that a merge brings. */
+/* Fails: L has no room for the MORE keys of a merge. */
 static int no_room(const sn_layer *l, uint64_t more)
 {
     return sn_fail(SEEN_EFULL,
-                   "%llu keys more, but room for %llu of the %llu it was made for: make "
-                   "the filters for all keys of the union",
+                   "%llu more keys, but room for only %llu of %llu: make the filters "
+                   "for all keys of the union",
                    (unsigned long long)more, (unsigned long long)sn_room(l),
                    (unsigned long long)l->shape.capacity);
 }
 
-/* Adds all hashes that SRC holds; if DST is fixed and there are too many, none. */
+/* Adds all hashes of SRC; if DST is fixed and they do not fit, adds none. */
 static int merge_hashes(seen_filter *dst, const seen_filter *src)
 {
     absent a = {.from = dst};
@@ -332,15 +332,15 @@ static int merge_hashes(seen_filter *dst, const seen_filter *src)
     return rc;
 }
 
-/* Whether F may take a layer more. */
+/* True if F may get another layer. */
 static bool may_append(const seen_filter *f)
 {
     return !(f->flags & SEEN_FIXED) && !sn_in_file(f);
 }
 
-/* For a kind whose merge needs room: that there is enough of it, where no layer can be
- * appended. Those that remove take none: a remove must not meet a layer of the shape of
- * an older one (kind/cuckoo.h). */
+/* For a kind whose merge needs room: checks that there is enough if no layer can be
+ * appended. Filters that remove get no new layer: a remove must not find a layer with
+ * the shape of an older one (kind/cuckoo.h). */
 static int room_for_union(const seen_filter *dst, const seen_filter *src)
 {
     for (uint32_t i = 0; i < dst->layers; i++) {
@@ -354,8 +354,8 @@ static int room_for_union(const seen_filter *dst, const seen_filter *src)
     return 0;
 }
 
-/* Layer I of DST takes what that of SRC holds, or if it has no room for all of it, DST
- * takes the layer as it is. */
+/* Merges layer S of SRC into layer I of DST; if it does not fit, appends S to DST as a
+ * layer. */
 static int merge_layer(seen_filter *dst, uint32_t i, const sn_layer *s)
 {
     sn_layer *d = dst->layer + i;
@@ -370,7 +370,7 @@ static int merge_layer(seen_filter *dst, uint32_t i, const sn_layer *s)
     return rc;
 }
 
-/* Whether DST takes the keys of SRC whatever their sizes are. */
+/* True if DST can absorb SRC of any size. */
 static bool absorbs(const seen_filter *dst, const seen_filter *src)
 {
     return dst->layers == 1 && src->layers == 1 &&
@@ -383,7 +383,7 @@ static int absorb(seen_filter *dst, const seen_filter *src)
 {
     if (sn_keeps_copies(dst->layer) && !sn_keeps_copies(src->layer))
         return sn_fail(SEEN_EMISMATCH, "keys can be removed from the first but not from "
-                                       "the second, where one may stand for others");
+                                       "the second, where a copy may serve several");
     int rc = dst->layer->kind->absorb(dst->layer, src->layer, &dst->alloc);
     if (rc == 0)
         sn_choose_variants(dst);
@@ -405,7 +405,7 @@ static int merge(seen_filter *dst, const seen_filter *src)
         rc = sn_refuse_kept(dst, "those of another filter");
     if (rc < 0 || dst == src)
         return rc;
-    /* Whole hashes can be added to anything of the same seed, whatever its size. */
+    /* Whole hashes can be added to any filter of the same seed. */
     const sn_layer *last = sn_newest(dst);
     const sn_kind *into = last->kind;
     const sn_kind *of = src->layer[src->layers - 1].kind;
@@ -487,7 +487,7 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
     if (sn_kind_of(spec->kind) && !(seen_kind_can(spec->kind) & SEEN_CAN_ADD))
         return rebuild_static(f, spec, out);
     seen_spec s = *spec;
-    seen_hasher hasher; /* the hashes were made with it */
+    seen_hasher hasher; /* that made these hashes */
     seen_get_hasher(f, &hasher);
     s.hasher = &hasher;
     s.hash = 0;

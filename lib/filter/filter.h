@@ -1,17 +1,17 @@
 /* filter.h - the handle: one or more layers of one kind, and who owns their memory.
  *
- * A key is hashed once, whatever the number of layers. Keys go to the newest layer;
- * a layer that has reached its capacity is never written again. */
+ * A key is hashed once for all layers. Keys go to the newest layer; a layer that has
+ * reached its capacity is never written again. */
 #ifndef SN_FILTER_H
 #define SN_FILTER_H
 #include "foreign/foreign.h"
 #include "hash/hasher.h"
 #include "kind/kind.h"
 
-/* A first layer of one key that doubles passes 2^64 keys before this. */
+/* Layers that double from a single key exceed 2^64 keys before this. */
 #define SN_MAX_LAYERS 80
 
-/* Below this many bytes a body lives in the second-level cache: nothing to fetch. */
+/* Below this many bytes a body fits the second-level cache: no prefetch needed. */
 #define SN_PREFETCH_BYTES ((uint64_t)512 << 10)
 
 typedef struct sn_exceptions sn_exceptions;
@@ -20,11 +20,11 @@ struct seen_filter {
     seen_allocator alloc;
     unsigned flags;  /* SEEN_FIXED, SEEN_ATOMIC, SEEN_SCALAR */
     seen_kind kind;  /* of every layer, once it has more than a few keys */
-    uint32_t probes; /* k wanted for new layers; 0: the best */
+    uint32_t probes; /* requested k of new layers; 0: the best */
     sn_hasher hasher;
-    bool once;     /* SEEN_ONCE, of layers that could keep copies */
-    uint64_t keys; /* as expected; 0: unknown */
-    double error;  /* as promised for the whole */
+    bool once;     /* SEEN_ONCE, for layers that could keep copies */
+    uint64_t keys; /* expected number; 0: unknown */
+    double error;  /* promised for the whole filter */
     bool prefetch;    /* some layer is larger than SN_PREFETCH_BYTES */
     bool same_variant;    /* all layers have one variant, which can ask them together */
     /* Of the only layer, where its variant has it; NULL: there are more, or none. */
@@ -32,14 +32,14 @@ struct seen_filter {
     uint32_t layers, room;
     sn_layer *layer; /* oldest first; sn_make_room() for more */
 
-    /* A filter that lives in a file or in somebody's memory. */
+    /* A filter in a mapped file or in the caller's memory. */
     uint8_t *map; /* NULL: bodies are ours, from alloc */
     uint64_t map_len, header_len;
     bool map_owned; /* munmap it */
     int lock;       /* from sn_map; -1 */
     bool writable, dirty;
-    bool still;      /* a private copy: nobody adds, whatever the flags say */
-    bool shared;     /* others add too: the header is not ours to write */
+    bool still;      /* a private copy: no other thread adds, whatever the flags say */
+    bool shared;     /* others add too: we must not write the header */
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
 
@@ -68,16 +68,15 @@ static inline bool sn_in_file(const seen_filter *f)
 
 /* Moves the layers so that there can be N of them; SEEN_ENOMEM. */
 int sn_make_room(seen_filter *f, uint32_t n);
-/* Appends a layer of SHAPE with a zeroed body of its own. */
+/* Appends a layer of SHAPE with a new zeroed body. */
 int sn_append(seen_filter *f, const sn_shape *shape);
-/* Chooses the variant of every layer, and what follows from all of them: prefetch, same_variant,
- * has_one.
- * Called whenever a layer came, went or moved. */
+/* Chooses the variant of every layer, and sets prefetch, same_variant and has_one. Call
+ * it whenever a layer was added, removed or moved. */
 void sn_choose_variants(seen_filter *f);
 
 /* ---- size.c ---- */
 
-/* Resolves SPEC to the shape of a first layer, or to a reason why not. */
+/* Computes the shape of the first layer from SPEC, or fails with a reason. */
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out);
 
 /* ---- foreign_handle.c: the same calls on another system's filter ---- */
@@ -89,23 +88,23 @@ int sn_handle_foreign_remove(seen_filter *f, const void *key, size_t len);
 int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out);
 int sn_handle_foreign_clear(seen_filter *f);
 int sn_handle_foreign_flush(seen_filter *f);
-/* SEEN_EKIND: WHAT is not for other systems' filters. */
+/* Fails with SEEN_EKIND: another system's filter cannot do WHAT. */
 int sn_handle_foreign_refuse(const seen_filter *f, const char *what);
 
 /* ---- open.c ---- */
 
-/* SEEN_EINVAL if MODE, of seen_open or seen_open_foreign, has bits that mean nothing. */
+/* SEEN_EINVAL if MODE, of seen_open or seen_open_foreign, has unknown bits. */
 int sn_check_mode(unsigned mode);
 
 /* ---- filter.c ---- */
 seen_filter *sn_filter_alloc(const seen_allocator *a);
-/* Whether F may be changed now; a file behind it is marked dirty first. */
+/* SEEN_OK if F may be changed now; first marks a file behind it as dirty. */
 int sn_may_change(seen_filter *f);
 
-/* SEEN_EKIND: a filter of KIND takes no keys one by one. */
+/* Fails with SEEN_EKIND: keys cannot be added to a filter of KIND one by one. */
 int sn_refuse_static(const char *kind);
 int sn_mark_dirty(seen_filter *f);
-/* Copies LEN bytes (a multiple of 8) of a body of F, word by word where other threads
- * may be adding. */
+/* Copies LEN bytes (a multiple of 8) of a body of F, word by word if other threads may
+ * be adding. */
 void sn_snapshot(const seen_filter *f, void *to, const uint8_t *from, uint64_t len);
 #endif

@@ -1,5 +1,5 @@
-/* foreign_handle.c - the handle around another system's filter: its files, its copies, and
- * the way from and to native filters. What the bits mean is lib/foreign's. */
+/* foreign_handle.c - the handle around another system's filter: files, copies, and
+ * conversion from and to native filters. lib/foreign knows what the bits mean. */
 #include "filter/exceptions.h"
 #include "base/fail.h"
 #include "base/map.h"
@@ -167,7 +167,7 @@ int sn_handle_foreign_flush(seen_filter *f)
         return sn_fail(SEEN_EIO, "cannot synchronise %s: %m",
                        f->path ? f->path : "a filter");
     o->dirty = false;
-    f->content = 0; /* other bytes now */
+    f->content = 0; /* the bytes have changed */
     return f->exceptions ? sn_exceptions_flush(f) : SEEN_OK;
 }
 
@@ -233,7 +233,7 @@ int sn_handle_foreign_clear(seen_filter *f)
     memset(o->bits.at, 0, o->bits.have);
     o->added = 0;
     o->counted = o->dirty = true;
-    o->format->add(o, NULL, 0, NULL, &rc); /* brings counts in the header up to date */
+    o->format->add(o, NULL, 0, NULL, &rc); /* updates the counts in the header */
     return rc;
 }
 
@@ -271,7 +271,7 @@ int sn_handle_foreign_copy(const seen_filter *f, seen_filter **out)
     if (!h.p)
         return sn_no_memory("no memory for %llu bytes", (unsigned long long)h.len);
     sn_foreign_write(o, &(sn_sink){heap_put, &h});
-    /* What is not in the bytes was said when it was opened. */
+    /* Parameters that are not in the bytes were given when it was opened. */
     seen_params params = {
         .keys = o->capacity,
         .error = o->error,
@@ -320,7 +320,7 @@ static int to_native(const sn_foreign *o, seen_filter **out)
                        o->format->pub.name);
     if (o->type > SN_KEY_UTF8)
         return sn_fail(SEEN_EKIND,
-                       "a native filter hashes keys as they are and would not "
+                       "a native filter hashes keys unchanged and would not "
                        "find numbers given as text: keep it as parquet");
     seen_stats s;
     sn_foreign_stats(o, &s);
@@ -370,7 +370,7 @@ int seen_convert(const seen_filter *f, const char *format, seen_filter **out)
         return native ? seen_copy(f, out) : to_parquet(f, format, out);
     if (native)
         return to_native(f->foreign, out);
-    /* The same format keeps its counts and whatever else is in its bytes. */
+    /* The same format keeps its counts and everything else in its bytes. */
     if (!strcmp(format, f->foreign->format->pub.name))
         return seen_copy(f, out);
     sn_foreign *o;

@@ -1,16 +1,17 @@
-/* losses.c - how many new keys a filter has taken for old ones: the expected number, and
- * an interval that holds.
+/* losses.c - how many new keys a filter has called old: the expected number, and a
+ * confidence interval.
  *
  * While layer i fills, a new key is lost with the error of the layers before and of layer
  * i itself. Two things vary around the expectation:
  *
- *   - The losses themselves. A layer counts the keys it took, so that the losses between
- *     two of them are geometric: mean e / (1 - e), variance e / (1 - e)^2.
+ *   - The losses themselves. A layer counts the keys it added, so the losses between
+ * two
+ *     of them are geometric: mean e / (1 - e), variance e / (1 - e)^2.
  *   - The error of a layer. n random keys make e larger or smaller than its expectation
- *     with a relative variance of at most about a^2 / n, where e rises as n^a: one key
+ *     with a relative variance of at most about a^2 / n, where e grows as n^a: one key
  *     more or less in each of n places. A layer of a hundred keys varies by a third, and
- *     every key that comes later meets it. So the layers before the newest, which change
- *     no more, are measured, as far as that can be done without a sample. */
+ *     this affects every later key. So the layers before the newest, which no longer
+ *     change, are measured if that is possible without sampling. */
 #include "filter/filter.h"
 #include <math.h>
 
@@ -21,7 +22,7 @@ typedef struct losses {
     double mean, variance;
 } losses;
 
-/* The error of layer L, which takes no more keys, as its bits say. */
+/* The error of layer L, which gets no more keys, measured from its bits. */
 static double measured(sn_layer *l)
 {
     uint64_t at = __atomic_load_n(&l->added, __ATOMIC_RELAXED) + 1;
@@ -44,10 +45,10 @@ static double slope(const sn_layer *l, double n)
     return less > 0 && e > less ? log(e / less) / -log(0.9) : 0;
 }
 
-/* What layer L lost while it was filled, each key with probability CLEAR not lost to the
- * layers before. Followed in equal steps of added keys, one of which stands for
- * 1 / (1 - error) that came; *CAME is how many in the end. More lost keys than expected
- * are more keys that came, so that a deviation grows with the error. */
+/* The losses of layer L while it was filled; the layers before let a key pass with
+ * probability CLEAR. Integrates in equal steps of added keys; one added key means
+ * 1 / (1 - error) offered ones, and *CAME is their total. More losses than expected
+ * mean more offered keys, so a deviation grows with the error. */
 static losses while_filling(const sn_layer *l, double n, double clear, double *came)
 {
     int steps = l->kind->error_at(&l->shape, n) > 0.05 ? 4 * STEPS : STEPS;
@@ -55,7 +56,7 @@ static losses while_filling(const sn_layer *l, double n, double clear, double *c
     losses here = {0, 0};
     for (int s = 0; s < steps; s++) {
         double before = e;
-        if (e > 0.02) /* below, the last step says well enough where the middle is */
+        if (e > 0.02) /* below this, the last step gives the midpoint well enough */
             e = l->kind->error_at(&l->shape, at);
         e = l->kind->error_at(&l->shape, at + step / 2 / fmax(1 - e, 0.01));
         double no = clear * fmax(1 - e, 1e-9);
@@ -74,15 +75,15 @@ static losses while_filling(const sn_layer *l, double n, double clear, double *c
 static losses expect(const seen_filter *f)
 {
     losses all = {0, 0};
-    double clear = 1; /* chance that no earlier layer says yes */
-    /* Of the layers that were not measured: the sum of the variances of their errors,
+    double clear = 1; /* probability that no earlier layer finds a new key */
+    /* For the layers that were not measured: the sum of the variances of their errors,
      * and the same times the keys that came after each. */
     double unsure = 0, unsure_keys = 0;
     for (uint32_t i = 0; i < f->layers; i++) {
         sn_layer *l = f->layer + i;
         double n = (double)__atomic_load_n(&l->added, __ATOMIC_RELAXED), came;
         if (!(l->kind->can & SEEN_CAN_ADD) || !(n > 0))
-            continue; /* static: built from all keys, none was taken for another */
+            continue; /* static: built from all keys, so none was lost */
         losses here = while_filling(l, n, clear, &came);
         double keys = n + here.mean;
         all.mean += here.mean;
@@ -90,7 +91,7 @@ static losses expect(const seen_filter *f)
         unsure_keys += keys * unsure;
         if (i + 1 == f->layers)
             break;
-        /* Fingerprints say how many there are, not how many of them are equal. */
+        /* Fingerprints show how many there are, not how many of them are equal. */
         if (l->len <= MEASURED_BYTES && !(l->kind->can & SEEN_CAN_REMOVE)) {
             clear *= 1 - measured(l);
         } else {
@@ -127,7 +128,7 @@ static double counted_quantile(double mean, double more, double tail)
     }
 }
 
-/* One of 1000 beyond each end. */
+/* One run in 1000 lies beyond each end. */
 #define TAIL 0.001
 #define SIGMAS 3.0902
 

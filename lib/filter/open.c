@@ -1,8 +1,8 @@
-/* open.c - a filter from bytes: every number is checked before it is used.
+/* open.c - makes a filter from bytes: every number is checked before it is used.
  *
- * A file is hostile until shown otherwise: opening reads only the header, computes each
- * body's length again from its shape, and refuses what does not fit; bodies are checked
- * against their sums on demand. */
+ * A file is hostile until proven otherwise: opening reads only the header, computes the
+ * length of each body from its shape, and refuses anything that does not match; bodies
+ * are checked against their sums on demand. */
 #include "filter/exceptions.h"
 #include "filter/file.h"
 #include "filter/growth.h"
@@ -61,10 +61,10 @@ static int check_preamble(const uint8_t *p, uint64_t len)
 static int check_numbers(const uint8_t *p)
 {
     if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
-        REFUSE("flags %x are not known", sn_le32(p + SN_AT_FLAGS));
+        REFUSE("flags %x are unknown", sn_le32(p + SN_AT_FLAGS));
     uint32_t hash = sn_le32(p + SN_AT_HASH);
     if (hash != SEEN_HASH_XXH3 && hash != SEEN_HASH_XXH64 && hash != SEEN_HASH_KEYED)
-        REFUSE("hash %u is not known", hash);
+        REFUSE("hash %u is unknown", hash);
     if (hash != SEEN_HASH_KEYED && sn_le64(p + SN_AT_SEED_HIGH))
         REFUSE("seed_high is given, but hash %u has a seed of 64 bits", hash);
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
@@ -99,7 +99,7 @@ static int read_record(sn_layer *l, const uint8_t *header, uint8_t *base, uint64
     l->added = sn_le64(r + SN_IN_ADDED);
     l->kind = sn_kind_of(s->kind);
     if (!l->kind)
-        REFUSE("layer %u: kind %d is not known", i + 1, (int)s->kind);
+        REFUSE("layer %u: kind %d is unknown", i + 1, (int)s->kind);
     if (!sn_all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
         REFUSE("layer %u: the reserved bytes are not zero", i + 1);
     if (!(s->error >= 0 && s->error <= 1))
@@ -162,7 +162,7 @@ static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t
     if (f->once && sn_le32(p + SN_AT_VERSION) < 2)
         REFUSE("version 1 has no layers that keep keys once");
     if (f->flags & SEEN_ATOMIC && !(f->flags & SEEN_FIXED))
-        REFUSE("atomic adds go with a fixed shape only");
+        REFUSE("atomic adds need a fixed shape");
     f->probes = sn_le32(p + SN_AT_PROBES);
     f->dirty = sn_le32(p + SN_AT_DIRTY) != 0;
     for (uint32_t i = 0; i < layers; i++) {
@@ -170,7 +170,7 @@ static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t
         if (rc < 0)
             return rc;
     }
-    /* The counts of a file that was not closed are old; its bits are not. */
+    /* The counts of a file that was not closed are out of date; its bits are not. */
     for (uint32_t i = 0; f->dirty && i < layers; i++) {
         sn_measure m;
         f->layer[i].kind->measure(f->layer + i, &m);
@@ -181,7 +181,7 @@ static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t
     return 0;
 }
 
-/* A filter over LEN bytes at P; P stays whose it was on failure. */
+/* Makes a filter over LEN bytes at P; on failure the caller still owns P. */
 static int open_at(uint8_t *p, uint64_t len, const seen_allocator *a, seen_filter **out)
 {
     uint8_t unpacked[SN_PREAMBLE + SN_RECORD];
@@ -330,7 +330,7 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
         int listed = sn_exceptions_load(f, path);
         rc = listed < 0 ? listed : 0;
     }
-    /* A writer vouches for the whole file with new sums, so the old ones must fit. */
+    /* A writer will write new sums for the whole file, so the old ones must match. */
     if (rc == 0 && (mode & (SEEN_VERIFY | SEEN_LOAD) || write == SN_WRITES_ALONE))
         rc = seen_verify(f);
     if (rc == 0 && mode & SEEN_LOAD && (rc = load(&f)) == 0) {

@@ -1,4 +1,5 @@
-/* save.c - a filter to bytes: header with checksums, then the bodies as they are. */
+/* save.c - writes a filter as bytes: header with checksums, then the bodies
+ * unchanged. */
 #include "filter/exceptions.h"
 #include "filter/file.h"
 #include "base/bytes.h"
@@ -23,7 +24,7 @@ uint64_t sn_header_len(const seen_filter *f)
 
 static const uint8_t nothing[SN_AT_SUM + 8 - SN_AT_DIRTY];
 
-/* Up to the header's own sum, which counts as zero, and so does the mark before it. */
+/* Hashes the header up to its own sum, with the sum and the dirty mark as zero. */
 static void begin_sum(XXH3_state_t *s, const uint8_t *header)
 {
     XXH3_64bits_reset(s);
@@ -59,7 +60,7 @@ uint64_t sn_piece_len(const sn_layer *l, uint64_t at)
     return l->len - at < SN_PIECE ? l->len - at : SN_PIECE;
 }
 
-/* All of the header, which was zeroed, but the sums. */
+/* Fills a zeroed header, except for the sums. */
 static void fill_header(const seen_filter *f, uint8_t *p)
 {
     uint64_t len = sn_header_len(f), at = len;
@@ -94,7 +95,7 @@ static void fill_header(const seen_filter *f, uint8_t *p)
     sn_put64(p + SN_AT_FILE_LEN, at);
 }
 
-/* The header of F as its bodies are now; nobody adds meanwhile. */
+/* Makes the header of F from its current bodies; no other thread may add. */
 static uint8_t *make_header(const seen_filter *f, uint64_t len)
 {
     uint8_t *header = sn_alloc(&f->alloc, len);
@@ -135,7 +136,7 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
         return sn_foreign_write(f->foreign, &(sn_sink){sink, ctx});
     int rc;
     if (f->flags & SEEN_ATOMIC && !f->still) {
-        /* The sums come first and others may add: they are made of a copy. */
+        /* The sums come before the bodies and others may add, so a copy is written. */
         seen_filter *copy;
         rc = seen_copy(f, &copy);
         if (rc < 0)
@@ -167,7 +168,7 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* A file that is written from its beginning, and the checksum of its bytes. */
+/* A file written from its start, and the checksum of its bytes. */
 typedef struct summed_file {
     sn_replace *to;
     XXH3_state_t sum;
@@ -189,8 +190,8 @@ static int write_stream(const seen_filter *f, sn_replace *to, uint64_t *content)
     return rc;
 }
 
-/* Writes the body of L behind what is written, and the sums of its pieces to SUM. The
- * sum is that of the bytes written, even if other threads add meanwhile: a piece is
+/* Appends the body of L to the file and writes the sums of its pieces to SUM. A sum is
+ * that of the bytes written, even if other threads add meanwhile, because each piece is
  * copied first. */
 static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
                       uint8_t *piece, uint8_t *sum)
@@ -207,8 +208,8 @@ static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
     return rc;
 }
 
-/* Bodies first, then the header with their sums, which goes to the beginning; its own
- * sum stands for the CONTENT of the file. */
+/* Writes the bodies first, then, at the start, the header with their sums; its own sum
+ * is the CONTENT of the file. */
 static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
 {
     uint8_t small[SN_COMPACT];
@@ -224,7 +225,7 @@ static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
                    : sn_no_memory("no memory for a header of %llu bytes",
                                   (unsigned long long)len);
     if (rc == 0)
-        rc = sn_replace_write(to, header, len); /* its place */
+        rc = sn_replace_write(to, header, len); /* reserves its place */
     uint8_t *sum = header + sn_sums_at(f->layers);
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++) {
         rc = write_body(f, f->layer + i, to, piece, sum);
@@ -248,9 +249,9 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Keeps other writers from the file that PATH is now: *LOCK holds it until it is closed,
- * or is -1 where there is nothing to lock, or no locks. F may replace the file that it
- * alone writes to. */
+/* Keeps other writers away from the file now at PATH: *LOCK holds the lock until it is
+ * closed, or is -1 if there is no file or there are no locks. F may replace the file of
+ * which it is the only writer. */
 static int keep_others_out(const seen_filter *f, const char *path, int *lock)
 {
     for (;;) {
@@ -263,7 +264,7 @@ static int keep_others_out(const seen_filter *f, const char *path, int *lock)
         bool mine = f->lock >= 0 && !f->shared && fstat(f->lock, &own) == 0 &&
                     same_file(&own, &st);
         if (!busy || mine) {
-            /* Whoever had the lock may have replaced the file before it was ours. */
+            /* The previous owner of the lock may have replaced the file. */
             if (stat(path, &now) < 0 || same_file(&now, &st))
                 return 0;
             close(*lock);
@@ -272,7 +273,7 @@ static int keep_others_out(const seen_filter *f, const char *path, int *lock)
         close(*lock);
         *lock = -1;
         errno = EWOULDBLOCK;
-        return sn_fail(SEEN_EBUSY, "%s is being written by somebody else", path);
+        return sn_fail(SEEN_EBUSY, "another process is writing to %s", path);
     }
 }
 
@@ -316,8 +317,8 @@ static uint32_t *mark(const seen_filter *f)
     return (uint32_t *)(void *)(f->map + (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY));
 }
 
-/* At every moment the header's sum is one that open.c takes: dirty first, then the sum
- * that goes with it; and back in the other order. */
+/* The header's sum is always one that open.c accepts: sets dirty first, then the
+ * matching sum; clearing goes in the other order. */
 int sn_mark_dirty(seen_filter *f)
 {
     __atomic_store_n(mark(f), sn_swap32(1), __ATOMIC_RELEASE);

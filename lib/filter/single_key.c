@@ -29,7 +29,7 @@ int seen_get_hasher(const seen_filter *f, seen_hasher *out)
     return SEEN_OK;
 }
 
-/* Adds a hash; KEY is what it is of, NULL if unknown. */
+/* Adds a hash; KEY is its key, NULL if unknown. */
 static int add_hash(seen_filter *f, const seen_key *key, uint64_t h)
 {
     bool dup;
@@ -49,7 +49,7 @@ int seen_add_hash(seen_filter *f, uint64_t h)
     return add_hash(f, NULL, h);
 }
 
-/* What the layers of a native filter say. */
+/* True if a layer of a native filter has H. */
 static bool layers_have(const seen_filter *f, uint64_t h)
 {
     bool found = false;
@@ -61,9 +61,9 @@ static bool layers_have(const seen_filter *f, uint64_t h)
     return found;
 }
 
-/* Most filters: one native layer, no exceptions. Then calls go straight to the kind and
- * branch on no answer, so that several wait for memory at once: as many as the
- * processor can hold all instructions of, so that each one less is a gain. */
+/* Most filters have one native layer and no exceptions. Then calls go straight to the
+ * kind and do not branch on answers, so that several wait for memory in parallel: as
+ * many as fit into the processor's window, so every instruction saved is a gain. */
 static inline bool simple(const seen_filter *f)
 {
     return f->has_one && !f->exceptions;
@@ -103,8 +103,8 @@ int seen_remove_hash(seen_filter *f, uint64_t h)
                        sn_newest(f)->kind->name);
     if (sn_newest(f)->shape.own[SN_ONCE] && sn_newest(f)->kind->multiset)
         return sn_fail(SEEN_EKIND,
-                       "this %s filter keeps keys once, so that what is removed may "
-                       "stand for another key: make one that removes (SEEN_REMOVES, "
+                       "this %s filter keeps each key once, and a copy may belong to "
+                       "several keys: make one that removes (SEEN_REMOVES, "
                        "'seen new -r')",
                        sn_newest(f)->kind->name);
     int rc = sn_may_change(f);

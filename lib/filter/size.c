@@ -21,8 +21,8 @@ static int check_numbers(double keys, double error)
                        "the number of keys must lie between 1 and 1e15, not %g", keys);
     if (error < chance_of_hash(keys))
         return sn_fail(SEEN_EINVAL,
-                       "an error of %g cannot be promised: the 64-bit hash of a key is "
-                       "that of one of %g others with probability %g",
+                       "an error of %g cannot be promised: a key has the same 64-bit "
+                       "hash as one of %g others with probability %g",
                        error, keys, chance_of_hash(keys));
     return 0;
 }
@@ -84,7 +84,7 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         return sn_fail(SEEN_EINVAL, "unknown flags 0x%x", spec->flags & ~flags);
     if (spec->flags & SEEN_REMOVES && spec->flags & SEEN_ONCE)
         return sn_fail(SEEN_EINVAL, "keys that are kept once cannot be removed: "
-                                    "SEEN_ONCE or SEEN_REMOVES");
+                                    "choose SEEN_ONCE or SEEN_REMOVES");
     if (sn_check_allocator(&spec->alloc) < 0)
         return SEEN_EINVAL;
     if (spec->memory && spec->error != 0)
@@ -141,7 +141,7 @@ static void fill_size(seen_size *o, const sn_shape *s, double n)
     o->bits_per_key = n > 0 ? (double)o->bits / n : 0;
 }
 
-/* The most keys with error P in BYTES: double until it is too many, then halve. */
+/* The most keys with error P in BYTES: doubles until it is too many, then bisects. */
 static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shape *out,
                      double *keys)
 {

@@ -1,4 +1,4 @@
-/* stats.c - what a filter says of itself: counts and errors. */
+/* stats.c - describes a filter: counts and errors. */
 #include "filter/filter.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ uint64_t seen_seed(const seen_filter *f)
     return f->hasher.seed;
 }
 
-/* Other threads may be adding. */
+/* Reads the count while other threads may add. */
 static uint64_t added_to(const sn_layer *l)
 {
     return __atomic_load_n(&l->added, __ATOMIC_RELAXED);
@@ -88,7 +88,7 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
         out->keys_estimate += m.keys;
         out->capacity += f->layer[i].shape.capacity;
         clear *= 1 - m.error;
-        out->error_now = m.error; /* of a single layer, without rounding */
+        out->error_now = m.error; /* exact for a single layer */
     }
     if (f->layers > 1)
         out->error_now = 1 - clear;
