@@ -46,9 +46,10 @@ ssize_t write(int fd, const void *p, size_t len)
 
 int fsync(int fd)
 {
+    (void)fd;
     if (this_is_it())
         die();
-    return REAL(fsync)(fd);
+    return 0; /* a killed process leaves its pages to the kernel: no need to wait for a disk */
 }
 
 int ftruncate(int fd, off_t len)
