@@ -23,5 +23,12 @@ ok "the C program works" bash -c "gcc -Wall -Werror -I$top/include prog.c $build
 for link in $(sed -n 's/^\[.*\]: //p' "$top/README.md"); do
     ok "the link $link leads somewhere" bash -c "test -e $top/$link"
 done
+# Files that the other documents name are where they say.
+for doc in CONTRIBUTING.md ARCHITECTURE.md; do
+    same "every file that $doc names is there" "" "$(sed '/^    /d' "$top/$doc" |
+        grep -oE '[a-z_]+(/[A-Za-z_0-9-]+)+(\.[a-z]+)+' | grep -v -e NAME -e ^build/ | sort -u | while read -r f; do
+        [ -e "$top/$f" ] || echo "$f"
+    done)"
+done
 ok "./run demo" bash -c "cd $top && ./run demo | grep -q 'of awk'"
 finish
