@@ -20,6 +20,9 @@ prove t/good.t
 same "nothing skipped is said, too" "Skipped: nothing" "$(tail -n 3 report | head -n 1)"
 
 made broken 'echo "ok 1 - it is"; echo "not ok 2 - it holds"; echo "# wanted: x"; echo "not ok 3 - still"; echo "1..3"; exit 1'
+made ends 'sleep 9 & kill -9 $!; wait $!; echo "ok 1 - it is"; echo 1..1; echo "a word" >&2'
+prove t/ends.t
+same "a process that a test ends on purpose is no news" "a word" "$(cat err)"
 made dead 'echo "ok 1 - it is"; echo "out of luck" >&2; exit 9'
 prove t/good.t t/broken.t t/dead.t
 same "a failure is a status" 1 $?
