@@ -67,7 +67,7 @@ have = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo yes)
 pkg = $(strip $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null))
 have-header = $(shell printf '\043include <%s>\n' '$(1)' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -xc - >/dev/null 2>&1 && echo yes)
 linkable = $(shell mkdir -p $(BUILD)/config && printf '\043include <%s>\nint main(void) { return 0; }\n' '$(1)' | \
-    $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe)
+    $(CC) $(CPPFLAGS) $(CFLAGS) -xc - -o $(BUILD)/config/probe.$$$$ $(2) >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe.$$$$)
 missing = $(strip $(foreach p,$(1),$(if $(call have,$(firstword $(subst :, ,$(p)))),,$(lastword $(subst :, ,$(p))))))
 PARTLESS = amalgamation static dist clean format
 part-skip = $(if $(MUSL)$(and $(MAKECMDGOALS),$(if $(filter-out $(PARTLESS),$(MAKECMDGOALS)),,yes)),,$(info make: $(1) skipped: not installed: $(2)))
@@ -213,7 +213,10 @@ tests-built: all $(filter $(BUILD)/%,$(TESTS)) $(TESTS_NEED)
 # Filters made by the commands have one seed, so that a run can be repeated;
 # SEEN_SEED=N runs with another.
 SEEN_SEED ?= 1
-prove = @BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(PROVE_FLAGS) $(ORDERED)
+# Those that build in one folder run one after the other.
+RULES = --rules 'seq=tests/{sanitize,python/under_sanitizers}.t' \
+	--rules 'seq=tests/{lint,readme,install,guard/documented_examples_run}.t' --rules 'par=**'
+prove = @BUILD=$(BUILD) SEEN_SEED=$(SEEN_SEED) PATH="$(abspath $(BUILD)):$$PATH" tests/prove --timer $(RULES) $(PROVE_FLAGS) $(ORDERED)
 test: tests-built
 	$(prove)
 

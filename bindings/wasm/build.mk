@@ -9,7 +9,7 @@ WASM_CC ?= clang
 WASM_DIR = $(BUILD)/wasm
 WASM_TARGET = --target=wasm32-wasi
 WASM_PROBE := $(shell mkdir -p $(BUILD)/config && printf '\043include <stdlib.h>\n__int128 f(__int128 x) { return x * x + abs((int)x); }\n' | \
-    $(WASM_CC) $(WASM_TARGET) -xc - -o $(BUILD)/config/probe.wasm -nostartfiles -Wl,--no-entry -Wl,--export=f >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe.wasm)
+    $(WASM_CC) $(WASM_TARGET) -xc - -o $(BUILD)/config/probe.$$$$.wasm -nostartfiles -Wl,--no-entry -Wl,--export=f >/dev/null 2>&1 && echo yes; rm -f $(BUILD)/config/probe.$$$$.wasm)
 WASM_XXHASH := $(firstword $(wildcard /usr/include/xxhash.h /usr/local/include/xxhash.h))
 .PHONY: wasm
 ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
