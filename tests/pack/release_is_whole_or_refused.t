@@ -50,7 +50,7 @@ rm -f out err
 mkdir ../ask && printf '#!/bin/sh\necho "sudo $*"\n' >../ask/sudo && chmod 755 ../ask/sudo "$work"
 person() { "$@"; }
 [ "$(id -u)" != 0 ] || person() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-same "./run package asks sudo" "sudo --preserve-env=TWICE,CHECK,BARE_CACHE pack/package trixie" \
+same "./run package asks sudo" "sudo --preserve-env=TWICE,CHECK,QUICK,BARE_CACHE pack/package trixie" \
     "$(person env PATH="$work/ask:$PATH" pack/package trixie 2>&1)"
 
 # ---- the rest of it, with tests, compilers and bare systems that only leave their names -----
