@@ -1,15 +1,24 @@
 # maintain.mk - what a maintainer runs: format, lint, coverage, uninstall, dist.
 #
 #   make format           the lines changed since HEAD (FORMAT_BASE=main: since main)
+#   make wrap             every line of C over 88 columns, by clang-format
 #   make lint             shellcheck, cppcheck, clang-tidy; ANALYZE=1: path analysis too
 #   make coverage         the tests (PARTS="unit cli": some), then a table a room
 #   make uninstall        removes what make install put there, with the same PREFIX, LIBDIR, ...
 #   make dist             build/seen-VERSION.tar.gz, the same bytes for the same commit
-.PHONY: format lint lint-shell lint-cppcheck lint-tidy coverage uninstall dist
+.PHONY: format wrap lint lint-columns lint-shell lint-cppcheck lint-tidy coverage uninstall dist
 
 FORMAT_BASE ?= HEAD
 format:
 	git clang-format --extensions c,h $(FORMAT_BASE) || test $$? = 1
+
+# The C of the tree; and the numbers of a file's lines that are too long, as clang-format
+# takes them. A line may become two that are still too long: three rounds are enough.
+C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc' 2>/dev/null | grep -v '^tests/golden/')
+LONG_LINES = perl -CSD -ne 'chomp; print " --lines=$$.:$$." if length > 88'
+wrap:
+	@for round in 1 2 3; do for f in $(C_FILES); do \
+	    lines=$$($(LONG_LINES) "$$f"); [ -z "$$lines" ] || clang-format -i $$lines "$$f"; done; done
 
 # ---- lint -----------------------------------------------------------------------
 # Sources that need a package are read only where it is, as they are built.
@@ -20,6 +29,9 @@ LINT_FLAGS = -Iinclude -Ilib -Ikit -I. -Icli -Icrawl -Iplugins/redis -Iremote -I
 LINT_SHELL = $(shell git ls-files 2>/dev/null | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' | \
 	xargs grep -lIE '^(.!/bin/(ba)?sh|. shellcheck shell=)' 2>/dev/null)
 lint: lint-shell lint-cppcheck lint-tidy
+lint-columns:
+	@perl -CSD -ne 'chomp; if (length > 88) { print "$$ARGV:$$.: ", length, " columns\n"; $$bad = 1 } \
+	    close ARGV if eof; END { exit $$bad || 0 }' $(C_FILES)
 lint-shell:
 	shellcheck -S warning $(LINT_SHELL)
 lint-cppcheck:
