@@ -75,8 +75,8 @@ void combine_end(combine *c)
             kit_die("%s: has marks of more documents than there are", c->of[i].path);
 }
 
-/* Whatever the packing, marks have the name of their input or one that differs in the
- * ending. */
+/* Marks have the name of their input, or one that differs only in the ending of its
+ * packing. */
 static void open_marks(combine *c, const input *f)
 {
     static const char *const endings[] = {"", ".gz", ".zst", ".bz2", ".xz", ".lz4"};
@@ -137,7 +137,7 @@ static uint32_t end_of(const doc *d, const para *p, uint32_t i)
     return i + 1 < d->paras ? p[i + 1].at : d->text_len;
 }
 
-/* Paragraphs inside [FROM, TO) go. False if these are no edges of paragraphs. */
+/* Removes the paragraphs in [FROM, TO). False if these are not edges of paragraphs. */
 static bool mark_span(const doc *d, para *p, uint64_t from, uint64_t to)
 {
     uint32_t i = 0;
@@ -153,7 +153,7 @@ static bool mark_span(const doc *d, para *p, uint64_t from, uint64_t to)
     return false;
 }
 
-/* What LINE says about D, whose own line is TEXT. */
+/* Applies the marks in LINE to D, whose own line is TEXT. */
 static bool apply(seen_key line, const char *text, doc *d, para *p)
 {
     const char *s = line.data, *end = s + line.len;

@@ -1,4 +1,4 @@
-/* corpus_plan.c - the memory that a corpus wants. */
+/* corpus_plan.c - the memory that a corpus needs. */
 #include "corpus_plan.h"
 #include "corpus_size.h"
 #include "human_numbers.h"

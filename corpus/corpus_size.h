@@ -4,7 +4,7 @@
 
 #include "dedup.h"
 
-/* Distinct keys in TEXT bytes of JSON lines, roughly; 0 is a pipe, of which nobody
- * knows. */
+/* Distinct keys in TEXT bytes of JSON lines, roughly. TEXT is 0 for a pipe of unknown
+ * size. */
 uint64_t corpus_keys(const dedup_rules *r, uint64_t text);
 #endif

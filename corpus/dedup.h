@@ -20,7 +20,7 @@
 enum dedup_by { BY_NGRAM, BY_PARAGRAPH, BY_DOCUMENT };
 enum dedup_marks { MARK_NONE, MARK_SPANS, MARK_BFF, MARK_DOLMA };
 
-/* What is a duplicate, and what becomes of it. */
+/* Which texts are duplicates, and what happens to them. */
 typedef struct dedup_rules {
     enum dedup_by by;
     bool exact;        /* whole paragraphs or documents, byte for byte */
@@ -28,9 +28,9 @@ typedef struct dedup_rules {
     bool blank_lines;  /* paragraphs end at blank lines instead of at every newline */
     bool simple_words; /* no UAX #29 */
     bool no_update;    /* ask only */
-    bool keep_empty;   /* documents of which nothing is left stay, with no text */
-    bool skip_bad;     /* lines that are no such objects are copied */
-    bool no_keys;      /* marks decide: only paragraphs are wanted */
+    bool keep_empty;   /* documents that have no text left are kept, empty */
+    bool skip_bad;     /* lines that are not such objects are copied */
+    bool no_keys;      /* marks decide: find paragraphs, no keys */
     unsigned ngram, min;
     unsigned spelling; /* SPELL_* */
     double threshold;
@@ -86,7 +86,7 @@ typedef struct block {
     bytes packed, removed_packed;
     uint64_t line_base; /* lines of the file before it */
     uint64_t taken;     /* bytes of the file read so far */
-    struct {            /* what the run has done with it, for whoever shows that */
+    struct {            /* what the run has done so far, for the progress line */
         uint64_t documents, read;
         double gone, error;
     } upto;
@@ -120,7 +120,7 @@ typedef struct judge {
     double error;               /* of the filter now, by the last look at it: */
     double error_then, error_keys, error_power;
     uint64_t error_next;
-    uint64_t expected;       /* keys, with -m; then told once */
+    uint64_t expected;       /* keys, with -m; warned once when exceeded */
     struct origins *origins; /* or NULL */
     bool *found, *again;
     uint64_t *miss;
@@ -137,8 +137,8 @@ void judge_free(judge *j);
 
 /* ---- rendering (render.c) ---- */
 
-/* Makes B->out, and B->removed if REMOVED, with PLACES of origin if these are known.
- * NAME are those of the inputs. */
+/* Makes B->out, and B->removed if REMOVED, with the PLACES of origin if they are known.
+ * NAME has the names of the inputs. */
 void render_block(const dedup_rules *r, block *b, char *const *name, bool removed,
                   bool places);
 #endif

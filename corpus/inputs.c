@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What comes through a pipe may be anything: 20 MB of filter to begin with, of which
- * only the pages in use take memory. */
+/* The size of a pipe is unknown: its filter begins with 20 MB, of which only the pages
+ * in use take memory. */
 static const uint64_t pipe_text = 100 << 20;
 
 static char *join(const char *folder, const char *name)
@@ -71,7 +71,7 @@ static void take_folder(inputs *in, const char *path, const char *name)
     free(entry);
 }
 
-/* NAME with the ending of how it is packed, if that is not how the file is. */
+/* NAME with the ending for PACKING, if the file is packed in another way. */
 static char *rename_packed(const input *f)
 {
     size_t n = strlen(f->name), s = strlen(packing_suffix(f->packing));
@@ -151,7 +151,7 @@ inputs inputs_find(char *const *operands, size_t n, const char *folder,
             in.of = kit_grow(in.of, in.n + 1, sizeof *in.of);
             input *f = in.of + in.n++;
             *f = (input){.path = kit_copy("-"), .name = kit_copy("stdin.jsonl")};
-            /* A file that is standard input says how much is to come. */
+            /* If standard input is a file, its size is known. */
             off_t at = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)
                            ? lseek(STDIN_FILENO, 0, SEEK_CUR)
                            : -1;
@@ -194,7 +194,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Whether one of the names in ALL stands there twice. */
+/* Whether ALL has a name twice. */
 static const char *twice(const char **all, size_t n)
 {
     qsort(all, n, sizeof *all, by_text);

@@ -1,4 +1,4 @@
-/* inputs.h - the files of a run and the names of what is made of them. */
+/* inputs.h - the files of a run and the names of their results. */
 #ifndef DEDUP_INPUTS_H
 #define DEDUP_INPUTS_H
 
@@ -24,20 +24,20 @@ typedef struct inputs {
     input *of;
     size_t n;
     uint64_t size;  /* of all; 0 if unknown */
-    uint64_t bytes; /* a guess how much that is unpacked */
+    uint64_t bytes; /* a guess of their size unpacked */
 } inputs;
 
 /* The files of OPERANDS, folders searched in the order of names, hidden files left out;
  * none is standard input. PACK says how results are packed. With FOLDER each has a
  * target there, made with its folders when needed; ATTRIBUTE, if not NULL, puts them in
- * Dolma's places. Dies of what cannot be read, of two that would be one, and of results
- * that would replace an input. */
+ * Dolma's places. Dies if a file cannot be read, if two results would be one, or if a
+ * result would replace an input. */
 inputs inputs_find(char *const *operands, size_t n, const char *folder,
                    enum packing pack, const char *attribute);
 void inputs_free(inputs *in);
 
 /* Gives each input a file of its own under FOLDER for what is removed from it, named
- * and packed as its result. Dies of one that would replace an input or a result. */
+ * and packed as its result. Dies if one would replace an input or a result. */
 void inputs_keep_removed(inputs *in, const char *folder);
 
 /* Makes the folders that PATH is in. */

@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Structures in each other beyond this are refused. */
+/* Deeper nesting is refused. */
 enum { MOST_DEPTH = 1024 };
 
 typedef struct reader {
@@ -141,8 +141,8 @@ static char *put_utf8(char *o, uint32_t c)
     return o;
 }
 
-/* What the escape whose backslash is at *P stands for, and *P behind it; a surrogate
- * without its other half stands for itself. -1 if it is no escape. */
+/* The character of the escape whose backslash is at *P; moves *P past it. A surrogate
+ * without its other half stands for itself. -1 if it is not an escape. */
 static int32_t escape(const char **p, const char *end)
 {
     static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";

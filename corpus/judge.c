@@ -52,7 +52,7 @@ void judge_take(seen_filter *f, const block *b)
 
 /* ---- what false positives do ----------------------------------------------------- */
 
-/* The chance that of N absent keys at least NEED are found all the same. */
+/* The chance that at least NEED of N absent keys are found. */
 static double tail(double n, double need, double p)
 {
     if (need > n)
@@ -75,28 +75,28 @@ static double tail(double n, double need, double p)
     return sum < 1 ? sum : 1;
 }
 
-/* The chance with which a paragraph of N n-grams, of which MISSES are not in, would
- * have been taken for a duplicate. */
+/* The chance that a paragraph of N n-grams, MISSES of which are not in the filter,
+ * would have been taken for a duplicate. */
 static double chance_lost(const judge *j, const para *p, double n, double misses)
 {
     if (p->twin)
         return j->error * j->error;
     if (n == 1)
         return j->error;
-    /* Of those found, so many are expected to be really in. */
+    /* The number of found n-grams that are expected to be really in. */
     double e = j->error, in = floor((n - misses - n * e) / (1 - e + 1e-9) + 0.5);
     in = in > 0 ? in : 0;
     return tail(n - in, floor(j->rules->threshold * n) + 1 - in, e);
 }
 
-/* One that stays stands for CHANCE / (1 - CHANCE) that went wrongly. */
+/* Each kept paragraph implies CHANCE / (1 - CHANCE) wrongly removed ones. */
 static void expect_lost(judge *j, double chance)
 {
     j->lost += chance < 0.999 ? chance / (1 - chance) : 1000;
 }
 
-/* The error in the middle of the next keys: a power of their number, which is fitted
- * anew when the filter has grown by a hundredth. Returns how many keys may be judged
+/* The error in the middle of the next keys, modelled as a power of their number and
+ * fitted again when the filter has grown by 1%. Returns how many keys may be judged
  * before the next look. */
 static size_t look_at_error(judge *j)
 {
@@ -229,7 +229,7 @@ static void judge_all(judge *j, block *b)
     }
 }
 
-/* What the paragraphs make of document D. */
+/* Decides about document D from its paragraphs. */
 static void judge_document(judge *j, doc *d, para *p)
 {
     const dedup_rules *r = j->rules;

@@ -1,6 +1,6 @@
 /* packing.h - blocks packed one by one: gzip members, zstd and lz4 frames, bzip2 and
- * xz streams may stand one behind the other, so that each block is packed by itself, by
- * any thread, and the bytes do not depend on which. */
+ * xz streams may follow each other in one file. So any thread can pack a block by
+ * itself, with the same bytes. */
 #ifndef DEDUP_PACKING_H
 #define DEDUP_PACKING_H
 
@@ -20,7 +20,7 @@ enum packing {
 
 /* The name of an option's value, "gzip"; false if there is none of that name. */
 bool packing_named(const char *name, enum packing *out);
-/* What PATH begins with; PACK_PLAIN if that is nothing known. */
+/* How PATH is packed, by its first bytes; PACK_PLAIN if they are not known. */
 enum packing packing_of(const char *path);
 /* How many bytes of text a packed byte holds, roughly. */
 double packing_ratio(enum packing p);

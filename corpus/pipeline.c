@@ -1,10 +1,10 @@
-/* pipeline.c - threads that take whatever can be done next.
+/* pipeline.c - threads that take any task that is ready.
  *
- * Files are lanes, in order; a lane has its blocks in order. Writing is done for the
- * first block of the first lane, judging for the first block of all that is not judged
- * yet, each by one thread at a time; everything else by all. Later lanes may be read
- * ahead, since unpacking one file cannot be divided, but leave room for the first. With
- * one thread the same tasks run one after the other. */
+ * Files are lanes, in order; a lane has its blocks in order. One thread at a time
+ * writes the first block of the first lane, and one judges the first block that is not
+ * judged yet; all threads do everything else. Later lanes may be read ahead, since
+ * unpacking one file cannot be divided, but leave room for the first. With one thread
+ * the same tasks run one after the other. */
 #include "pipeline.h"
 #include "human_numbers.h"
 #include "progress.h"
@@ -65,7 +65,7 @@ typedef struct worker {
     packer *packer[PACKINGS];
 } worker;
 
-/* What is to be done, and to what. */
+/* A task and its block. */
 typedef struct job {
     enum task task;
     lane *lane;
@@ -104,7 +104,7 @@ static void free_block(block *b)
     free(b);
 }
 
-/* Memory that one huge line wanted is not kept. */
+/* Memory that one huge line needed is freed. */
 static void spare_block(pipeline *p, block *b)
 {
     p->blocks--;
@@ -376,7 +376,7 @@ static void do_save(worker *w, job *t)
 
 /* ---- what is next ---------------------------------------------------------------- */
 
-/* A save costs writing the filter, so it comes after a multiple of that was read. */
+/* A save writes the whole filter, so it waits until a multiple of its size was read. */
 static bool save_due(const pipeline *p)
 {
     const dedup_run *r = p->run;

@@ -25,7 +25,6 @@ typedef struct dedup_run {
     size_t finished;        /* files */
 } dedup_run;
 
-/* Goes through all files. Dies, with finished files in their places, of what is wrong
- * in one. */
+/* Processes all files. If one is bad, dies with the finished files in their places. */
 void pipeline_run(dedup_run *r);
 #endif

@@ -66,7 +66,7 @@ static bool state_line(const char *path, char line[32])
     return true;
 }
 
-/* The last line LINE of the log, its end; 0 if there is none. */
+/* Where the last line LINE of the log ends; 0 if there is none. */
 static size_t last_line(const bytes *b, const char *line)
 {
     size_t n = strlen(line), found = 0;
@@ -101,7 +101,7 @@ static void append(progress_file *s, const bytes *b)
         kit_die("%s: %s", s->log, strerror(errno));
 }
 
-/* Lines end in a newline, which sorts before everything in them. */
+/* Lines end in a newline, which sorts before every other byte in them. */
 static int by_line(const void *a, const void *b)
 {
     const unsigned char *s = *(const unsigned char *const *)a,
@@ -172,7 +172,7 @@ progress_file *progress_open(const char *path, const char *rules, seen_filter **
         if (seen_open(path, SEEN_LOAD, filter) < 0)
             kit_die("%s: %s", path, seen_reason());
     }
-    /* What is behind was written for a filter that never took its place. */
+    /* The rest was written for a filter that never took its place. */
     s->text.len = keep;
     if (ftruncate(s->fd, (off_t)keep) < 0)
         kit_die("%s: %s", s->log, strerror(errno));

@@ -1,11 +1,11 @@
 /* progress_file.h - the state of a run that goes on later: the filter in FILE, and in
  * FILE.files the rules and which inputs are in it.
  *
- * The list is a log. It gets the names of the files first, then a line with the header
- * checksum of the filter that has them, and only then the filter takes its place. So
- * whichever filter is found, the log says what is in it: everything before the last
- * line with its checksum. Files that were finished but are not in the filter are done
- * again, from the same filter as the first time, with the same result. */
+ * The list is a log. First the names of the files are appended, then a line with the
+ * header checksum of the filter that has their keys; only then the filter takes its
+ * place. So whichever filter is found, the log says what is in it: everything before
+ * the last line with its checksum. Files that were finished but are not in the filter
+ * are done again, from the same filter as the first time, with the same result. */
 #ifndef DEDUP_PROGRESS_FILE_H
 #define DEDUP_PROGRESS_FILE_H
 

@@ -1,8 +1,8 @@
 /* render.c - what is written for a block: its lines without the paragraphs that go, or
  * marks that say which would, and what was taken out.
  *
- * Lines are copied as they are spelled, and of a text the spelling of what stays, so
- * that no byte changes that need not. */
+ * Lines, and the parts of a text that stay, are copied as they are spelled: no byte
+ * changes without need. */
 #include "dedup.h"
 #include "origins.h"
 

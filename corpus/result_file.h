@@ -12,9 +12,9 @@ typedef struct result_file {
     bool wrote;
 } result_file;
 
-/* Both die of what cannot be written. */
+/* Both die if writing fails. */
 void result_write(result_file *f, const bytes *b);
-/* Puts F in its place, as a file without content if nothing was written: PACK, if not
- * NULL, makes that. SYNC also waits for a file that is standard output. */
+/* Puts F in its place. If nothing was written, the file is empty, packed by PACK if
+ * that is not NULL. SYNC also waits for a file that is standard output. */
 void result_commit(result_file *f, packer *pack, bool sync);
 #endif

@@ -193,7 +193,7 @@ static void end_para(finder *f, para *p)
         put_key(f->block, p, h);
         put_key(f->block, p, kit_mix(h));
         p->twin = true;
-    } else if (!p->keys) { /* none was in the sample: the least stands for all */
+    } else if (!p->keys) { /* none was in the sample: the smallest stands for all */
         put_key(f->block, p, f->least);
     }
 }
@@ -330,7 +330,7 @@ static size_t respell(finder *f)
     f->spelled.len = 0;
     for (size_t i = 0; i <= f->edges; i++) {
         size_t to = i < f->edges ? f->edge[i].at : t->len;
-        /* Paragraphs stay apart, whatever becomes of their newlines. */
+        /* Paragraphs stay separate even if the new spelling drops their newlines. */
         size_t skip = i > 0;
         char *out = bytes_room(&f->spelled, spelling_bound(to - from) + 1 + WORD_PAD);
         if (skip)

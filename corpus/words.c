@@ -1,8 +1,8 @@
 /* words.c - word boundaries.
  *
  * Text is looked at 64 bytes at a time as masks of classes, in which the rules for
- * ASCII and for two-byte letters are a few shifts. Whatever else occurs goes through
- * the rules one by one, from the last certain boundary to the next ASCII character or
+ * ASCII and for two-byte letters are a few shifts. All other text goes through the
+ * rules one by one, from the last certain boundary to the next ASCII character or
  * two-byte letter that begins a word. Going forward from a boundary, no rule looks back
  * behind it, so both ways may take turns at any boundary. */
 #include "words.h"
