@@ -1,5 +1,5 @@
-/* background.c - the thread that builds when a filter is due, and does what a home
- * needs done every so often. */
+/* background.c - the thread that builds filters when they are due and runs the
+ * backend's periodic work. */
 #include "guard_internal.h"
 
 static void *background(void *arg)
@@ -10,10 +10,10 @@ static void *background(void *arg)
     pthread_mutex_lock(&g->wake_lock);
     while (!g->stop) {
         pthread_mutex_unlock(&g->wake_lock);
-        unsigned keep = g->home->keep ? g->home->keep(g) : pause;
+        unsigned keep = g->backend->keep ? g->backend->keep(g) : pause;
         if (g->config.flags & SEEN_GUARD_BACKGROUND && sn_guard_now_ms() >= build_at) {
-            if (g->home->due(g)) {
-                int rc = g->home->build(g, false);
+            if (g->backend->due(g)) {
+                int rc = g->backend->build(g, false);
                 pause = rc > 0          ? 100
                         : rc == 0       ? 500
                         : pause < 30000 ? pause * 2

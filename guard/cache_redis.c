@@ -15,7 +15,7 @@
 
 enum { PAUSE_MS = 200, TOKEN_LEN = 17 };
 
-/* No command of ours is answered with an array. */
+/* None of our commands returns an array. */
 static const sn_conn_limits limits = {
     .connect = 0.5, .silence = 0.5, .reply = 5, .most_bytes = (size_t)1 << 30};
 
@@ -225,8 +225,8 @@ static int redis_release(void *ctx, const void *key, size_t len, uint64_t token)
                       key, len, token, "", 0, 0);
 }
 
-/* Tried also while readers pass the server by, and once more on a new connection: an
- * idle one may have been closed by a server that is well. */
+/* Tries even while readers skip the server, and once more on a new connection: a
+ * healthy server may have closed an idle one. */
 static int redis_drop(void *ctx, const void *key, size_t len)
 {
     redis *r = ctx;

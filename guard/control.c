@@ -1,4 +1,4 @@
-/* control.c - the control file: opened with suspicion, mapped, and its slots. */
+/* control.c - the control file: checked, mapped, and its slots. */
 #include "control.h"
 #include "base/sync.h"
 #include "guard_internal.h"
@@ -85,8 +85,8 @@ int sn_control_open_private(const char *path, int flags)
     return -1;
 }
 
-/* Under the lock: makes the memory new, or takes the filter out of use if it is not
- * this boot's (bits may have been lost with the page cache) or not this database's. */
+/* Called under the lock. Initialises the memory, or takes the filter out of use if it
+ * belongs to another boot (bits may have been lost with the page cache) or database. */
 static void adopt(control *c, uint64_t tag)
 {
     char boot[40];
@@ -95,7 +95,7 @@ static void adopt(control *c, uint64_t tag)
         memset(c, 0, sizeof *c);
         for (int i = 0; i < 2; i++)
             c->seed[i] = seen_random_seed();
-        c->epoch = seen_random_seed(); /* none that an earlier file has used */
+        c->epoch = seen_random_seed(); /* differs from that of any earlier file */
         c->why = OPEN_LOADING;
         c->tag = tag;
         c->born_ms = boot_ms();

@@ -2,8 +2,8 @@
  *
  * It holds the number of the filter in use and of the one being built (one 64-bit word,
  * so that both are read at one moment), the keys being written right now, and counters.
- * It is memory, not a format: it is valid until the machine is booted, and is not used
- * afterwards. Nothing here blocks, so a process may be killed at any instruction.
+ * It is memory, not a format: it is valid until the next boot. Nothing here blocks, so
+ * a process may be killed at any instruction.
  *
  * The order that keeps the promise. A writer marks its key in a slot, then reads the
  * word and adds to both filters, then commits, then clears the slot. A builder
@@ -68,8 +68,8 @@ static inline uint64_t live_and_next(uint32_t live, uint32_t next)
     return (uint64_t)live << 32 | next;
 }
 
-/* The file under the mapping. PATH may be deleted under running processes; other
- * processes then make another one and this one hears of no keys any more. */
+/* The mapped file. PATH may be deleted while processes run; others then make a new
+ * file, and this process no longer learns about their keys. */
 typedef struct control_file {
     control *mapped;
     char *path;
@@ -79,13 +79,13 @@ typedef struct control_file {
     _Atomic bool gone;
 } control_file;
 
-/* Maps PATH, made if missing. What another boot or another TAG has left is not
+/* Maps PATH and creates it if it is missing. A filter of another boot or TAG is not
  * enforced. Links, files of other users and files that others may read are refused.
  * 0 or a negative code with a reason. */
 int sn_control_open(control_file *f, const char *path, uint64_t tag);
 void sn_control_close(control_file *f);
 
-/* Whether PATH no longer names the file that is mapped; true for good once it was. The
+/* Whether PATH no longer names the mapped file; once true, always true. The
  * answer is at most MAX_AGE_MS old. A new control file takes no writes for
  * CONTROL_QUIET_MS, so an answer not older than CONTROL_LOOK_MS is in time. */
 bool sn_control_gone(control_file *f, unsigned max_age_ms);
@@ -103,7 +103,7 @@ void sn_control_clear(control_slot *s);
 /* Leaves the mark: it is not known whether the write was committed. */
 void sn_control_doubt(control_slot *s);
 
-/* Whether OWNER is a writer that is dead or did not know the outcome. */
+/* Whether OWNER is a writer that died or did not learn the outcome. */
 bool sn_control_is_doubt(uint64_t owner);
 /* Seconds since OWNER's mark was made. */
 uint32_t sn_control_age(uint64_t owner);

@@ -1,7 +1,7 @@
 /* db_postgres.c - a table in PostgreSQL as the guard's database, through libpq.
  *
- * No statement waits for ever: the server ends it after query_ms, and if not even that
- * is heard, the connection is given up a second later. */
+ * No statement waits for ever: the server cancels it after query_ms; if that answer
+ * does not come either, the connection is closed a second later. */
 #include "guard_internal.h"
 #include "sql_table.h"
 
@@ -58,7 +58,7 @@ static void *connect_postgres(sql_table *t)
     unsigned s = (t->query_ms + 999) / 1000;
     snprintf(seconds, sizeof seconds, "%u", s < 2 ? 2 : s);
     snprintf(timeout, sizeof timeout, "SET statement_timeout = %u", t->query_ms);
-    /* What the connection string itself says comes last and prevails. */
+    /* Options in the connection string come last and win. */
     const char *const names[] = {
         "connect_timeout",  "keepalives_idle", "keepalives_interval",
         "keepalives_count", "dbname",          NULL};
@@ -129,8 +129,8 @@ static char *parameter(const void *p, size_t len)
     return copy;
 }
 
-/* Waits until C can be read (and written, while there is something to send): false if
- * that is not so before END. */
+/* Waits until C can be read (and written, while there is something to send). False if
+ * END comes first. */
 static bool wait_socket(PGconn *c, bool sending, int64_t end)
 {
     int64_t left = end - sn_guard_now_ms();
@@ -161,8 +161,7 @@ static PGresult *await(PGconn *c, int64_t end)
     }
 }
 
-/* What became of a statement: its result, and whether the connection is of no more
- * use. */
+/* The outcome of a statement: its result, and whether the connection is broken. */
 typedef struct outcome {
     PGresult *result; /* NULL: no answer in time */
     bool broken;
@@ -247,8 +246,8 @@ static int get(void *ctx, const void *key, size_t len, seen_guard_bytes *value)
     return rc;
 }
 
-/* Only what the server itself says of the statement is certain; not that the server or
- * the connection is going down (57, 08, XX). */
+/* Only the server's own verdict on the statement is certain, not that the server or the
+ * connection is going down (57, 08, XX). */
 static int change_error(PGconn *c, outcome o)
 {
     int rc = error_of(c, o);

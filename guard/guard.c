@@ -1,5 +1,5 @@
-/* guard.c - the public calls: opens a guard, asks, writes, builds. What is shared, and
- * with whom, is the home's business (guard_internal.h). */
+/* guard.c - the public calls: opens a guard, asks, writes, builds. The backend decides
+ * what is shared, and with whom (guard_internal.h). */
 #include "guard_internal.h"
 
 #include <errno.h>
@@ -112,7 +112,7 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     DEFAULT(worn, 0.3);
 #undef DEFAULT
     g->tag = tag_of(config);
-    g->home = config->shared ? &sn_shared_backend : &sn_local_backend;
+    g->backend = config->shared ? &sn_shared_backend : &sn_local_backend;
     rc = config->shared ? sn_shared_backend_open(g, config)
                         : sn_local_backend_open(g, config);
     if (rc < 0) {
@@ -124,7 +124,7 @@ int seen_guard_open(const seen_guard_config *config, seen_guard **out)
     sn_guard_cond_init(&g->wake);
     g->fork = (fork_watch){g, NULL, NULL, fork_child};
     sn_fork_watch(&g->fork);
-    if ((config->flags & SEEN_GUARD_BACKGROUND || g->home->keep) &&
+    if ((config->flags & SEEN_GUARD_BACKGROUND || g->backend->keep) &&
         sn_guard_start_thread(g) < 0) {
         memset(&g->config.db, 0, sizeof g->config.db); /* still the caller's */
         memset(&g->config.cache, 0, sizeof g->config.cache);
@@ -148,7 +148,7 @@ void seen_guard_close(seen_guard *g)
     pthread_cond_destroy(&g->wake);
     pthread_mutex_destroy(&g->wake_lock);
     sn_flight_destroy(&g->flights);
-    g->home->close(g);
+    g->backend->close(g);
     free(g);
 }
 
@@ -188,7 +188,7 @@ static int fetch(void *ctx, const void *key, size_t len, seen_guard_bytes *value
     (void)key;
     (void)len;
     for (unsigned pause = 500; !f->no_cache; pause += pause < 10000 ? pause : 0) {
-        int rc = f->g->home->ask(f->g, f->q, false, value);
+        int rc = f->g->backend->ask(f->g, f->q, false, value);
         if (rc != ASK_LATER && rc != ASK_PAST)
             return rc;
         if (rc == ASK_PAST || sn_guard_now_ms() >= end)
@@ -203,11 +203,11 @@ int seen_guard_get(seen_guard *g, const void *key, size_t len, seen_guard_bytes 
     seen_guard_bytes got = {NULL, 0};
     question q = {key, len, 0};
     g->count.gets++;
-    int rc = g->home->ask(g, &q, !(g->config.flags & SEEN_GUARD_NO_FILTER), &got);
+    int rc = g->backend->ask(g, &q, !(g->config.flags & SEEN_GUARD_NO_FILTER), &got);
     if (rc == ASK_LATER || rc == ASK_PAST) {
         bool joined;
         fetching f = {g, &q, rc == ASK_PAST};
-        rc = sn_flight_fetch(&g->flights, q.hash, key, len, g->home->writes(g, &q),
+        rc = sn_flight_fetch(&g->flights, q.hash, key, len, g->backend->writes(g, &q),
                              fetch, &f, &got, &joined);
         if (joined)
             g->count.joined++;
@@ -228,14 +228,14 @@ int seen_guard_begin(seen_guard *g, const seen_key *keys, size_t n,
     if (n > SEEN_GUARD_BATCH)
         return sn_guard_fail(SEEN_ETOOBIG, "%zu keys in one write, %d are possible", n,
                              SEEN_GUARD_BATCH);
-    return g->home->begin(g, keys, n, true, out);
+    return g->backend->begin(g, keys, n, true, out);
 }
 
 void seen_guard_end(seen_guard_write *w, int outcome, uint64_t deleted)
 {
     if (outcome == SEEN_GUARD_UNKNOWN)
         w->g->count.doubts++;
-    w->g->home->end(w, outcome, deleted);
+    w->g->backend->end(w, outcome, deleted);
 }
 
 /* Runs one statement of the adapter between begin and end. */
@@ -248,7 +248,7 @@ static int write_one(seen_guard *g, const void *key, size_t len, const void *val
     if (erase ? !db->erase : !db->insert)
         return sn_guard_fail(SEEN_EKIND,
                              "the database was given no statement for that");
-    int rc = g->home->begin(g, &k, 1, !erase, &w);
+    int rc = g->backend->begin(g, &k, 1, !erase, &w);
     if (rc < 0)
         return rc;
     rc = erase ? db->erase(db->ctx, key, len)
@@ -278,12 +278,12 @@ int seen_guard_erase(seen_guard *g, const void *key, size_t len)
 
 int seen_guard_build(seen_guard *g)
 {
-    return g->home->build(g, true);
+    return g->backend->build(g, true);
 }
 
 int seen_guard_suspend(seen_guard *g)
 {
-    return g->home->suspend(g);
+    return g->backend->suspend(g);
 }
 
 /* Rebuilt with twice the room, and fourfold if the table turns out to have more. */
@@ -326,5 +326,5 @@ void seen_guard_get_stats(seen_guard *g, seen_guard_stats *s)
     COPY(crowded), COPY(timeouts), COPY(writes), COPY(doubts), COPY(builds);
     COPY(build_errors);
 #undef COPY
-    g->home->stats(g, s);
+    g->backend->stats(g, s);
 }

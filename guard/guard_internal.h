@@ -12,10 +12,10 @@
 typedef struct question {
     const void *key;
     size_t len;
-    uint64_t hash; /* set by the home; only for finding equal questions before */
+    uint64_t hash; /* set by the backend; only for finding equal questions before */
 } question;
 
-/* What a home answers beside 1, 0 and errors of the database. */
+/* Answers of a backend besides 1, 0 and errors of the database. */
 enum {
     ASK_LATER = 100, /* another reader is filling the cache entry */
     ASK_PAST = 101   /* neither filter nor cache can answer: ask the database */
@@ -36,8 +36,7 @@ typedef struct guard_backend {
     int (*build)(seen_guard *g, bool asked);
     int (*suspend)(seen_guard *g);
     bool (*due)(seen_guard *g); /* whether a new filter should be built */
-    /* What must be done every so often: returns milliseconds until it must be done
-     * again. NULL: nothing. */
+    /* Periodic work; returns the milliseconds until the next call. NULL: none. */
     unsigned (*keep)(seen_guard *g);
     void (*stats)(seen_guard *g, seen_guard_stats *s);
     void (*close)(seen_guard *g);
@@ -47,19 +46,19 @@ extern const guard_backend sn_local_backend, sn_shared_backend;
 int sn_local_backend_open(seen_guard *g, const seen_guard_config *config);
 int sn_shared_backend_open(seen_guard *g, const seen_guard_config *config);
 
-/* A write under way; homes put their own behind it. */
+/* A write under way; backends put their own behind it. */
 struct seen_guard_write {
     seen_guard *g;
 };
 
 struct seen_guard {
-    seen_guard_config config; /* with defaults filled in; strings are the home's */
-    const guard_backend *home;
-    /* Of the local home: */
+    seen_guard_config config; /* with defaults filled in; strings are the backend's */
+    const guard_backend *backend;
+    /* Of the local backend: */
     control_file file;
     control *control; /* file.mapped */
     mapped_filters filters;
-    /* Of the shared home: */
+    /* Of the shared backend: */
     struct shared_backend *shared;
 
     single_flight flights;
@@ -92,7 +91,7 @@ void sn_guard_cond_init(pthread_cond_t *c);
 /* Asks the database, and counts it. */
 int sn_guard_query(seen_guard *g, const question *q, seen_guard_bytes *value);
 
-/* ---- the local home: local_backend.c, marked_write.c, rebuild.c ---- */
+/* ---- the local backend: local_backend.c, marked_write.c, rebuild.c ---- */
 
 /* Whether the shared memory is about this guard's database and still at .path. */
 bool sn_local_is_ours(seen_guard *g);
@@ -107,7 +106,7 @@ bool sn_local_due(seen_guard *g);
 uint64_t sn_guard_room(const seen_guard *g, uint64_t known);
 /* Keys of the next try, after ROOM were too few. */
 uint64_t sn_guard_more(uint64_t room);
-/* What a scan returns when it is ended early. */
+/* What a scan returns if it ends early. */
 enum { SCAN_TOO_SMALL = 200, SCAN_GIVEN_UP = 201 };
 /* Counts the outcome of a build; RC is 0, one of the two above, or an error. */
 int sn_guard_built(seen_guard *g, int rc);

@@ -70,7 +70,7 @@ static int ask_cache(seen_guard *g, const question *q, seen_guard_bytes *value)
     for (int tries = 0; tries < 3; tries++) {
         uint64_t epoch = g->control->epoch, server = 0;
         /* An entry can be out of date only while its key is being written. The marks
-         * are read before the entry: what is committed later is later than us. */
+         * are read before the entry: a later commit counts as after this question. */
         if (sn_control_writing(g->control, q->hash)) {
             g->count.past_cache++;
             return ASK_PAST;
@@ -82,8 +82,9 @@ static int ask_cache(seen_guard *g, const question *q, seen_guard_bytes *value)
         int rc = cache->get(cache->ctx, name, name_len, token, g->config.lease_ms,
                             value, &server);
         if (rc >= 0 && (g->control->server != server || g->control->epoch != epoch)) {
-            /* Not the server that entries were dropped from, so it may hold old ones.
-             * The epoch changes first, so that whoever sees the server sees it. */
+            /* Entries were dropped from another server, so this one may hold old ones.
+             * The epoch changes first: a process that sees the new server sees it too.
+             */
             if (g->control->server != server) {
                 g->control->epoch++;
                 g->control->server = server;
@@ -129,7 +130,7 @@ static int ask(seen_guard *g, question *q, bool filter_too, seen_guard_bytes *va
     return ask_cache(g, q, value);
 }
 
-/* Rows that come past a suspended guard are not counted, so nothing is known then. */
+/* Rows inserted past a suspended guard are not counted, so nothing is known then. */
 static flight_writes writes(seen_guard *g, const question *q)
 {
     const control *c = g->control;

@@ -87,7 +87,7 @@ void sn_mapped_remove(const mapped_filters *m, uint32_t number)
 static void lock_init(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attr;
-    /* Readers come without end; an exchange must get its turn. */
+    /* There are always readers; an exchange must get its turn. */
     pthread_rwlockattr_init(&attr);
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(lock, &attr);

@@ -1,4 +1,4 @@
-/* marked_write.c - writes in the local home: keys are marked and added before the
+/* marked_write.c - writes in the local backend: keys are marked and added before the
  * commit, dropped from the cache and unmarked after it. */
 #include "guard_internal.h"
 
@@ -103,7 +103,7 @@ void sn_local_end(seen_guard_write *base, int outcome, uint64_t deleted)
         if (!dropped)
             break;
     }
-    /* An entry that could not be dropped is forgotten with all others. */
+    /* If an entry cannot be dropped, a new epoch forgets all of them. */
     if (!dropped) {
         g->count.cache_errors++;
         g->control->epoch++;

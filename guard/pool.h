@@ -1,4 +1,4 @@
-/* pool.h - a few connections for many threads; whoever needs one waits, but not for
+/* pool.h - a few connections for many threads; a caller waits for one, but not for
  * ever. */
 #ifndef GUARD_POOL_H
 #define GUARD_POOL_H
@@ -12,8 +12,8 @@ enum { POOL_WAIT_MS = 5000 };
 typedef struct pool {
     void *(*connect)(void *ctx); /* NULL with a reason if it cannot */
     void (*disconnect)(void *conn);
-    /* In the child of a fork: forgets CONN, which the parent goes on using, without a
-     * word to the server. Set after sn_pool_init; NULL: disconnect says nothing. */
+    /* In the child of a fork: forgets CONN without telling the server, because the
+     * parent keeps using it. Set after sn_pool_init; NULL: disconnect says nothing. */
     void (*abandon)(void *conn);
     void *ctx;
     unsigned wait_ms; /* how long a caller waits for a connection; POOL_WAIT_MS */

@@ -145,7 +145,7 @@ enum {
 
 /* ---- many machines --------------------------------------------------------------- */
 
-/* A second home for the filter: a Redis (5 or later) or Valkey server that guards on
+/* Another place for the filter: a Redis (5 or later) or Valkey server that guards on
  * many machines share, without a module. Filter and cache are asked in one round trip.
  *
  * A key is in the filter, confirmed, before its row is committed, so while the server

@@ -1,7 +1,7 @@
 /* shared_backend.c - filter, marks and cache in a Redis that many machines share.
  *
- * A question is one script, asked with this process's last view of the state; where the
- * view is out of date the script says so and nothing else. */
+ * A question is one script, called with this process's last view of the state. If the
+ * view is out of date, the script only says so. */
 #include "shared_backend.h"
 
 #include <stdio.h>
@@ -54,8 +54,8 @@ static uint64_t hex(const char *s)
     return strtoull(s, NULL, 16);
 }
 
-/* "3:" and a secret of 128 bits: the keyed hash. 64 bits alone, as states made before
- * have them: XXH3. Anything else is not for this version. */
+/* "3:" and a secret of 128 bits: the keyed hash. 64 bits alone, as in older states:
+ * XXH3. Anything else belongs to another version. */
 static bool read_hasher(seen_hasher *out, const char *text)
 {
     bool keyed = strncmp(text, "3:", 2) == 0;
@@ -234,8 +234,8 @@ static redisReply *send_question(seen_guard *g, shared_server *s, const shared_v
     return sn_shared_send(s, &w);
 }
 
-/* One try over S: as ask below, or one of these. *R is the reply, of which an entry is
- * still to be read. */
+/* One attempt over S: returns what ask below returns, or one of these. *R is the reply;
+ * its entry is still to be read. */
 enum {
     TRY_STALE = -1000,  /* the view was out of date */
     TRY_BROKEN = -1001, /* S is of no more use */
@@ -365,7 +365,7 @@ static int suspend(seen_guard *g)
     return rc;
 }
 
-/* What WAIT says: how many replicas have all that S was sent, -1 if it broke. */
+/* The reply of WAIT: how many replicas have everything sent over S; -1 if S broke. */
 static long long count_replicas(shared_backend *h, shared_server *s)
 {
     shared_words w = {0};
@@ -410,7 +410,7 @@ int sn_shared_confirm(shared_backend *h, shared_server *s)
 }
 
 /* With replicas: the server may refuse keys for a lease's time after they confirmed. A
- * master without its replicas may no longer be the one: look for it again. */
+ * master without its replicas may have been replaced: look for the master again. */
 static unsigned keep(seen_guard *g)
 {
     shared_backend *h = g->shared;

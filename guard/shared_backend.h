@@ -1,4 +1,5 @@
-/* shared_backend.h - the home that guards on many machines share, for its own files. */
+/* shared_backend.h - the backend that guards on many machines share, for its own files.
+ */
 #ifndef GUARD_SHARED_BACKEND_H
 #define GUARD_SHARED_BACKEND_H
 #include "guard_internal.h"
@@ -15,7 +16,7 @@ typedef struct shared_shape {
     uint32_t probes;
 } shared_shape;
 
-/* What this process last heard of the state. */
+/* The state as this process last saw it. */
 typedef struct shared_view {
     char run[96]; /* of the server that said so; "": nothing was heard yet */
     uint64_t tag;
@@ -78,8 +79,8 @@ void sn_words_script(shared_words *w, const shared_backend *h, const shared_serv
 void sn_words_key(shared_words *w, const shared_backend *h, const char *kind,
                   const char *id, const void *more, size_t len);
 
-/* Sends the words, which are freed, and returns a reply that is no error; NULL with a
- * reason, and then S is broken. */
+/* Sends the words, frees them, and returns a reply that is not an error; on failure
+ * NULL with a reason, and S is broken. */
 redisReply *sn_shared_send(shared_server *s, shared_words *w);
 /* The first letter of a script's reply, 0 if it has none; the text of element I, "" if
  * it has none. */
@@ -88,8 +89,8 @@ const char *sn_reply_text(const redisReply *r, size_t i);
 
 /* ---- shared_backend.c ---- */
 
-/* What is known of the state, good for S: the last view, or a new one if FRESH or if
- * that was of another server. 0 or a negative code; S is then broken. */
+/* A view of the state that fits S: the last one, or a new one if FRESH or if the last
+ * came from another server. 0 or a negative code; S is then broken. */
 int sn_shared_look(shared_backend *h, shared_server *s, bool fresh, shared_view *v);
 
 /* Sizes a filter without a name. SEEN_ETOOBIG above 512 MB. */
@@ -99,8 +100,8 @@ uint64_t sn_shared_bit(const shared_shape *f, uint64_t hash, uint32_t probe);
 /* "m" and HASH. */
 void sn_shared_mark(char out[24], uint64_t hash);
 uint64_t sn_shared_token(shared_backend *h);
-/* Waits until so many replicas have all that S was sent: 0 or a negative code. Those
- * that confirm still follow S, so no other server was made master before. */
+/* Waits until enough replicas have everything sent over S: 0 or a negative code.
+ * Replicas that confirm still follow S, so no other server had become master. */
 int sn_shared_wait(shared_backend *h, shared_server *s);
 /* Has replicas confirm that S still is their master: 0 or a negative code. */
 int sn_shared_confirm(shared_backend *h, shared_server *s);

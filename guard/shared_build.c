@@ -130,7 +130,7 @@ static int on_part(shared_build *b, const char *command, uint64_t number,
     return r ? 0 : SEEN_EIO;
 }
 
-/* Uploads the bitmap, without what is empty in it. The part expires if we die. */
+/* Uploads the parts of the bitmap that are not empty. The upload expires if we die. */
 static int upload(shared_build *b)
 {
     size_t all = sn_shared_bytes(&b->shape);

@@ -25,8 +25,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "redis.call('HSET', S, 'srv', ARGV[1], 'tag', ARGV[2], 'secret', ARGV[3], 'epoch', "
     "ARGV[4], 'born', t, 'live', '', 'next', '', 'fl', '', 'fn', '', 'why', 'loading', "
     "'susp', 0, 'gen', 0, 'built', 0, 'added', 0, 'deleted', 0, 'cap', 0, 'rep', 0, "
-    "'e', "
-    "0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '', 'conf', 0) "
+    "'e', 0, 'l', 0, 'until', 0, 'lock', '', 'lockt', 0, 'touched', '', 'conf', 0) "
     "elseif f[1] ~= ARGV[1] then "
     "for i = 2, 3 do if f[i] and f[i] ~= '' then "
     "redis.call('UNLINK', S .. ':bits:' .. f[i]) end end "
@@ -56,8 +55,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "if redis.call('GETBIT', KEYS[2], ARGV[i]) == 0 then return {'R'} end end "
     "v = 'M' end "
     "if f[8] or not sure or t < tonumber(f[6]) + tonumber(f[7]) then return {v, 'P'} "
-    "end "
-    "local e = redis.call('GET', KEYS[3]) if e then return {v, 'E', e} end "
+    "end local e = redis.call('GET', KEYS[3]) if e then return {v, 'E', e} end "
     "redis.call('SET', KEYS[3], ARGV[7], 'PX', ARGV[8]) return {v, 'F'}",
 
     /* entry (as KEYS[1]); lease, text or '' to remove it, ms */
@@ -127,8 +125,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "local f = redis.call('HMGET', S, 'srv', 'lock', 'next') "
     "if f[1] ~= ARGV[1] or f[2] ~= ARGV[2] or f[3] ~= ARGV[3] then return {'G'} end "
     "if ARGV[4] == '0' then redis.call('UNLINK', S .. ':bits:' .. f[3], S .. ':part:' "
-    ".. "
-    "f[3]) redis.call('HSET', S, 'next', '', 'fn', '', 'lock', '') return {'K'} end "
+    ".. f[3]) redis.call('HSET', S, 'next', '', 'fn', '', 'lock', '') return {'K'} end "
     "redis.call('HSET', S, 'lockt', now() + ARGV[4]) return {'K'}",
 
     /* run, token, id, bytes, built, room, deleted */
@@ -144,8 +141,7 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "redis.call('HSET', S, 'live', f[3], 'fl', f[5], 'next', '', 'fn', '', 'built', "
     "ARGV[5], 'added', 0, 'cap', ARGV[6], 'lock', '') "
     "redis.call('HINCRBY', S, 'deleted', 0 - ARGV[7]) redis.call('HINCRBY', S, 'gen', "
-    "1) "
-    "local t = now() "
+    "1) local t = now() "
     "for _, m in ipairs(redis.call('HKEYS', S)) do if #m == 17 then "
     "local left = tokens(redis.call('HGET', S, m), t, '', true) "
     "if left == '' then redis.call('HDEL', S, m) "

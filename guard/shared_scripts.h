@@ -1,4 +1,4 @@
-/* shared_scripts.h - what is done in the server in one step each, as Lua scripts.
+/* shared_scripts.h - the steps that the server runs atomically, as Lua scripts.
  *
  * All state is one hash, KEYS[1], so that it is lost as a whole or not at all:
  *     srv          run id and replication id of the server for which it is true
@@ -20,13 +20,13 @@
  * Beside it are KEYS[1]:bits:ID (a bitmap with one byte more, which is 1), :part:ID
  * (what a builder has scanned) and :c:EPOCH:KEY (cache entries).
  *
- * Every script is told the ids that its connection began with. A state that another
- * server left, or the same one before a restart, may lack what was confirmed: the
- * script says 'S', and the state is adopted, without a filter and with a new epoch. A
- * state that was deleted is made anew, with another secret: BEGIN and ANNOUNCE are told
- * the epoch, so that no mark and no filter is hashed with the one before.
- * Marks may be lost then, too. So for `l` after that nothing is built and no cache
- * entry is believed: by then all writes that were marked elsewhere are decided.
+ * Every script gets the ids that its connection began with. A state that another server
+ * left, or the same one before a restart, may lack confirmed writes: the script returns
+ * 'S', and the state is adopted, without a filter and with a new epoch. A deleted state
+ * is made again, with another secret: BEGIN and ANNOUNCE carry the epoch, so that no
+ * mark and no filter is hashed with the old one. Marks may be lost then, too, so for
+ * `l` nothing is built and no cache entry is trusted: after that, all writes that were
+ * marked elsewhere are decided.
  *
  * Two masters at once. `rep` replicas and their master are more than half of all
  * servers and a replica follows one master, so from the moment that replicas have

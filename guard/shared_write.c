@@ -1,4 +1,4 @@
-/* shared_write.c - writes in the shared home: a key is marked, in the filter and
+/* shared_write.c - writes in the shared backend: a key is marked, in the filter and
  * confirmed before the commit, or the write is refused. */
 #include "shared_backend.h"
 
@@ -104,8 +104,8 @@ static redisReply *send_end(shared_backend *h, shared_server *s, const shared_wr
     return sn_shared_send(s, &words);
 }
 
-/* Tells the server how a write ended. If that fails, its keys stay marked until the
- * lease ends, and an hour longer: until then the cache is not believed for them. */
+/* Tells the server how a write ended. If that fails, its keys stay marked until an hour
+ * after the lease ends; until then the cache is not trusted for them. */
 static bool tell(shared_backend *h, const shared_write *w, const char *outcome,
                  uint64_t deleted)
 {
@@ -167,7 +167,7 @@ int sn_shared_begin(seen_guard *g, const seen_key *keys, size_t n, bool add,
         /* The lease runs since the mark; most of it must be left for the commit. */
         if (rc == 0 && sn_guard_now_ms() - start > h->write_lease_ms / 4)
             rc = sn_guard_fail(SEEN_EIO, "redis: too slow: nothing was written");
-        /* A connection that was idle may have broken long ago: a second one tells. */
+        /* An idle connection may have broken long ago: a second one shows whether. */
         bool broken = rc < 0;
         if (broken && tries == 0)
             rc = 1;

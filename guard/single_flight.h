@@ -1,9 +1,9 @@
-/* single_flight.h - of many threads that want the same key at once, one fetches it.
+/* single_flight.h - when many threads want one key at once, one of them fetches it.
  *
- * A thread must not get the result of a fetch that looked before a row was committed
- * that the thread knows of. So it joins a fetch that is under way only if no write of
- * the key was under way when the fetch started and none has started since; otherwise it
- * waits for that fetch to end and shares the next one. */
+ * A thread must not get the result of a fetch that is older than a commit it knows
+ * about. So it joins a fetch that is under way only if no write of the key was under
+ * way when the fetch started and none has started since; otherwise it waits for that
+ * fetch to end and shares the next one. */
 #ifndef GUARD_SINGLE_FLIGHT_H
 #define GUARD_SINGLE_FLIGHT_H
 #include "after_fork.h"

@@ -32,8 +32,8 @@ static void close_table(void *ctx)
     free(t);
 }
 
-/* Every connection must lead to the database of the first one: the filter is about
- * that one, whatever an address has come to mean since. */
+/* Every connection must lead to the same database as the first: the filter describes
+ * that one, even if the address now leads elsewhere. */
 static void *connect_checked(void *ctx)
 {
     sql_table *t = ctx;
