@@ -124,7 +124,7 @@ static inline uint64_t maybe(const sn_quotient *q, const uint8_t *line, uint64_t
     for (unsigned i = 0; i < q->slots; i += 8) {
         uint64_t v = sn_le64(line + q->head + i), end = end_of(v), differ = 0;
         if (q->width >= 16) {
-            uint64_t w = sn_le64(line + q->head + q->slots + i);
+            uint64_t w = sn_quotient_eight(line, q->head + q->slots + i);
             end &= (zero_bytes(w) >> 7) * 255;
             differ = (w ^ low) & ~end_of(w);
         }

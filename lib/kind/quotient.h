@@ -141,6 +141,13 @@ static inline bool sn_quotient_gave_up(const sn_quotient *q, const sn_quotient_c
     return sn_quotient_total(n) > q->slots;
 }
 
+/* Eight bytes of a line from AT on, as far as it goes. */
+static inline uint64_t sn_quotient_eight(const uint8_t *line, unsigned at)
+{
+    unsigned from = at < 56 ? at : 56;
+    return sn_le64(line + from) >> 8 * (at - from);
+}
+
 /* Slot I of a line; any I below the number of slots. */
 static inline uint64_t sn_quotient_slot(const sn_quotient *q, const uint8_t *line,
                                         unsigned i)

@@ -31,7 +31,7 @@ static half look_at(const sn_quotient *q, const uint8_t *line, unsigned side,
     uint64_t strange = 0, add = ((side * 64 - first) & 127) * EACH;
     for (unsigned i = 0; i < q->slots; i += 8) {
         uint64_t high = sn_le64(line + q->head + i);
-        uint64_t next = sn_le64(line + q->head + q->slots + i);
+        uint64_t next = sn_quotient_eight(line, q->head + q->slots + i);
         /* Counted from the first of the home on, the cell of each slot. */
         uint64_t cell = ((high >> 2 & 0x3f * EACH) + add) & ~TOP;
         for (int k = 1; k < 3; k++)
