@@ -21,7 +21,7 @@ static uint64_t body_len(const sn_shape *s)
         sn_quotient_c(s->units) + s->k > SN_QUOTIENT_BITS + 6 ||
         s->own[SN_QUOTIENT_ONCE] > 1 || s->own[SN_QUOTIENT_ZERO])
         return 0;
-    return (s->units + 1) * 64;
+    return s->units * 64;
 }
 
 static int shape_for(sn_shape *s, double n, double p)
@@ -32,8 +32,8 @@ static int shape_for(sn_shape *s, double n, double p)
 static int shape_in(sn_shape *s, double n, uint64_t bytes)
 {
     uint32_t from = s->k ? s->k : SN_QUOTIENT_WMAX, to = s->k ? s->k : SN_QUOTIENT_WMIN;
-    uint64_t lines = bytes / 64 - 1;
-    if (bytes < 64 * (1 + SN_QUOTIENT_LEAST) || lines > SN_QUOTIENT_LINES)
+    uint64_t lines = bytes / 64;
+    if (bytes < 64 * SN_QUOTIENT_LEAST || lines > SN_QUOTIENT_LINES)
         return sn_fail(SEEN_EINVAL, "a quotient filter cannot have %llu bytes",
                        (unsigned long long)bytes);
     for (s->k = from; s->k >= to; s->k--) {
@@ -59,7 +59,8 @@ static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
         bool left = j < n.side[0], guest = !left && j < n.side[0] + n.guests;
         if (!left && !guest && j < q->slots - n.side[1])
             continue;
-        uint64_t bits = sn_quotient_slot(q, line, j), home = i - guest;
+        uint64_t bits = sn_quotient_slot(q, line, j);
+        uint64_t home = i - guest + (guest && !i ? q->lines : 0);
         bits = guest ? bits << 1 : left ? bits : bits | (uint64_t)1 << q->width;
         unsigned k = sn_quotient_open(q, bits);
         by_length[k ? 63 : (unsigned)__builtin_ctzll(bits)]++;
@@ -76,7 +77,7 @@ static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
 static void measure(const sn_layer *l, sn_measure *out)
 {
     const sn_quotient q = sn_quotient_of(l);
-    uint64_t all = q.lines + 1, look = all < 1 << 20 ? all : 1 << 20, by_length[64] = {0};
+    uint64_t all = q.lines, look = all < 1 << 20 ? all : 1 << 20, by_length[64] = {0};
     double slots = 0, scale = (double)all / (double)look, error = 0;
     for (uint64_t i = 0; i < look; i++)
         error += count_slots(&q, i, by_length);
@@ -169,7 +170,7 @@ static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atom
  * what error is told. */
 static int check(const sn_layer *l)
 {
-    uint64_t most = (l->shape.units + 1) * sn_quotient_slots(l->shape.k);
+    uint64_t most = l->shape.units * sn_quotient_slots(l->shape.k);
     if (l->added > most || l->shape.capacity > most)
         return sn_fail(SEEN_EFORMAT, "%llu keys are claimed, there is room for %llu",
                        (unsigned long long)(l->added > most ? l->added

@@ -15,6 +15,7 @@
  * A prefix that is shorter than an address has its 1 among the six bits, and stands for
  * all cells of its home that begin like that. The left slots begin at 0, the right ones end at S - 1. Guests are keys of the line
  * before, which was full; they come after the left ones and have seven bits of their cell.
+ * The first line comes after the last.
  * Counts that add up to more than S say that the line gave up: it finds every key. A
  * body of zeroes is an empty filter. */
 #ifndef SN_QUOTIENT_H
@@ -26,7 +27,7 @@
 enum {
     SN_QUOTIENT_WMIN = 10,
     SN_QUOTIENT_WMAX = 48,
-    SN_QUOTIENT_LEAST = 3,   /* lines, without the one for guests of the last */
+    SN_QUOTIENT_LEAST = 3,   /* lines */
     SN_QUOTIENT_CELLS = 127, /* of a line, at most */
     SN_QUOTIENT_SLOTS = 48,  /* of a line, at most */
     SN_QUOTIENT_COPIES = 8,  /* of a key, where copies are kept */
@@ -36,7 +37,7 @@ enum {
 /* A body of at most so many bytes is in the caches. */
 #define SN_QUOTIENT_CACHED ((uint64_t)512 << 10)
 
-/* Numbers of the shape: k is W, units are lines without the last. */
+/* Numbers of the shape: k is W, units are lines. */
 enum {
     SN_QUOTIENT_KEYS,  /* that came, at the last growth: see quotient_widen.c */
     SN_QUOTIENT_ERROR, /* of them, in 2^-64 */
@@ -47,6 +48,7 @@ enum {
 /* The lines and how keys lie in them. */
 typedef struct sn_quotient {
     uint8_t *body;
+    uint8_t *after; /* the line after the last */
     uint64_t lines;
     unsigned c, width, slots;
     unsigned head;   /* bytes */
@@ -71,6 +73,7 @@ static inline sn_quotient sn_quotient_lines(uint8_t *body, uint64_t lines, unsig
     unsigned slots = sn_quotient_slots(width), head = width < 16 ? 3 : 2;
     unsigned bytes = width < 16 ? 1 : 2;
     return (sn_quotient){.body = body,
+                         .after = body,
                          .lines = lines,
                          .c = sn_quotient_c(lines),
                          .width = width,
@@ -199,6 +202,13 @@ sn_quotient_home_line(const sn_quotient *q, uint64_t h)
     return q->body + 64 * sn_quotient_home(q, h);
 }
 
+/* The line after LINE. */
+static inline uint8_t *sn_quotient_next(const sn_quotient *q, const uint8_t *line)
+{
+    uint64_t end = (uint64_t)(line - q->body) + 64;
+    return end < 64 * q->lines ? q->body + end : q->after;
+}
+
 /* Seven bits of the cell and the slot's others: W + 1 bits. X is a hash, or a prefix that
  * ends with a 1 and zeroes. */
 static inline uint64_t sn_quotient_bits(const sn_quotient *q, uint64_t x)
@@ -290,7 +300,8 @@ sn_quotient_find(const sn_quotient q, uint64_t h, sn_quotient_maybe *maybe)
     if (!(head >> 3 * f & 1))
         return false;
     sn_quotient_counts own = sn_quotient_counts_of(&q, line);
-    sn_quotient_counts next = sn_quotient_counts_of(&q, line += 64);
+    line = sn_quotient_next(&q, line);
+    sn_quotient_counts next = sn_quotient_counts_of(&q, line);
     if (sn_quotient_gave_up(&q, &own) || sn_quotient_gave_up(&q, &next))
         return true;
     key = sn_quotient_as_guest(bits);
@@ -369,6 +380,8 @@ sn_quotient_insert(sn_quotient q, uint64_t prefix)
     bits |= (prefix << (q.c + q.width - 6)) != 0;
     return sn_quotient_put(q, sn_quotient_home(&q, prefix), bits);
 }
+/* Puts V, a slot as a guest, into the line after HOME: false if there is no place. */
+bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v);
 /* Empties slot I of LINE, which is in use. */
 void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i);
 /* The line finds every key from now on. */

@@ -88,24 +88,40 @@ static void pass_on(const sn_quotient *q, uint8_t *line)
     uint64_t v = sn_quotient_slot(q, line, (unsigned)i) | (uint64_t)side << q->width;
     sn_quotient_empty(q, line, (unsigned)i);
     set_overflowed(q, line);
-    put_guest(q, line + 64, sn_quotient_as_guest(v));
+    put_guest(q, sn_quotient_next(q, line), sn_quotient_as_guest(v));
 }
 
-/* Makes room in line I: false, and nothing changed, if that is not possible. */
-static bool make_room(const sn_quotient *q, uint64_t i)
+/* Line I, counted on over the end of Q. */
+static uint8_t *line_at(const sn_quotient *q, uint64_t i)
 {
-    uint64_t j = i;
+    return i < q->lines ? q->body + 64 * i : q->after + 64 * (i - q->lines);
+}
+
+/* Makes room in the line after HOME: false, and nothing changed, if that is not possible. */
+static bool make_room(const sn_quotient *q, uint64_t home)
+{
+    uint64_t j = home + 1, most = home + (q->lines < FARTHEST ? q->lines : FARTHEST);
+    if (q->after != q->body && most > q->lines + 1)
+        most = q->lines + 1; /* one line only */
     for (;; j++) {
-        if (j > q->lines || j - i > FARTHEST)
+        if (j >= most)
             return false;
-        sn_quotient_counts n = sn_quotient_counts_of(q, q->body + 64 * j);
+        sn_quotient_counts n = sn_quotient_counts_of(q, line_at(q, j));
         if (sn_quotient_total(&n) < q->slots)
             break;
         if (n.guests >= q->slots || sn_quotient_gave_up(q, &n))
             return false;
     }
-    for (; j > i; j--)
-        pass_on(q, q->body + 64 * (j - 1));
+    for (; j > home + 1; j--)
+        pass_on(q, line_at(q, j - 1));
+    return true;
+}
+
+bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v)
+{
+    if (!make_room(q, home))
+        return false;
+    put_guest(q, line_at(q, home + 1), v);
     return true;
 }
 
@@ -113,14 +129,14 @@ bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
 {
     uint8_t *line = q->body + 64 * home;
     sn_quotient_counts n = sn_quotient_counts_of(q, line),
-                       next = sn_quotient_counts_of(q, line + 64);
+                       next = sn_quotient_counts_of(q, sn_quotient_next(q, line));
     if (sn_quotient_gave_up(q, &n))
         return true;
     if (sn_quotient_gave_up(q, &next)) { /* it stands for all guests */
         set_overflowed(q, line);
         return true;
     }
-    if (!make_room(q, home + 1))
+    if (!make_room(q, home))
         return false;
     unsigned side = (unsigned)(bits >> q->width);
     int i = bits & 1 ? spare(q, line, &n, side) : -1;
@@ -130,6 +146,6 @@ bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
         bits = v | (uint64_t)side << q->width;
     }
     set_overflowed(q, line);
-    put_guest(q, line + 64, sn_quotient_as_guest(bits));
+    put_guest(q, sn_quotient_next(q, line), sn_quotient_as_guest(bits));
     return true;
 }

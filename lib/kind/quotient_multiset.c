@@ -45,7 +45,8 @@ static chain look(const sn_quotient *q, uint64_t h)
     uint8_t *line = q->body + 64 * sn_quotient_home(q, h);
     uint64_t bits = sn_quotient_bits(q, h) | 1;
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
-    sn_quotient_counts next = sn_quotient_counts_of(q, line + 64);
+    uint8_t *after = sn_quotient_next(q, line);
+    sn_quotient_counts next = sn_quotient_counts_of(q, after);
     x.for_good = sn_quotient_gave_up(q, &n) ||
                 (n.overflowed && sn_quotient_gave_up(q, &next));
     if (x.for_good)
@@ -55,8 +56,7 @@ static chain look(const sn_quotient *q, uint64_t h)
     look_at(q, line, side ? mask << (q->slots - n.side[1]) : mask,
             bits & sn_quotient_ones(q->width), 0, &x);
     if (n.overflowed)
-        look_at(q, line + 64, sn_quotient_guests(&next), sn_quotient_as_guest(bits), 1,
-                &x);
+        look_at(q, after, sn_quotient_guests(&next), sn_quotient_as_guest(bits), 1, &x);
     return x;
 }
 

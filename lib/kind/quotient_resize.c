@@ -165,7 +165,7 @@ static unsigned alike(const sn_quotient *q, uint64_t prefix, bool both)
     slots_of_home x[2];
     unsigned found = 0;
     read_own(*q, line, x);
-    read_guests(*q, line + 64, x + 1);
+    read_guests(*q, sn_quotient_next(q, line), x + 1);
     for (int guests = 0; guests < 2; guests++)
         for (unsigned i = 0; i < x[guests].n; i++) {
             uint64_t v = x[guests].bits[i];
@@ -294,8 +294,9 @@ static void move(const sn_quotient *q, target *to)
     homes w = all_homes(q), lines = all_homes(&to->q);
     uint64_t after[2] = {lines.first, lines.first};
     const bool same = q->c == to->q.c && q->width == to->q.width && q->width >= 16;
-    read_guests(*q, q->body + 64 * q->lines, guests);
-    memset(q->body + 64 * q->lines, 0, 64);
+    uint8_t after_last[64] = {0}; /* the first line is read last */
+    to->q.after = after_last;
+    read_guests(*q, q->body, guests);
     for (; next_home(&w); now = !now) {
         uint8_t *line = q->body + 64 * w.i, copy[64];
         pieces covers;
@@ -322,6 +323,11 @@ static void move(const sn_quotient *q, target *to)
             put_pieces(to, &w, &covers);
     }
     cover_waiting(to, &w);
+    to->q.after = to->q.body;
+    read_guests(to->q, after_last, guests);
+    for (unsigned i = 0; i < guests->n; i++)
+        if (!sn_quotient_put_guest(&to->q, to->q.lines - 1, guests->bits[i] >> 1))
+            give_up(to, to->q.lines - 1);
 }
 
 static double error_in(const target *to)
@@ -341,7 +347,7 @@ static int resize(sn_layer *l, double lines, unsigned width, const seen_allocato
 {
     if (lines > (double)SN_QUOTIENT_LINES)
         return refuse_lines();
-    uint64_t units = (uint64_t)lines, len = 64 * (units + 1);
+    uint64_t units = (uint64_t)lines, len = 64 * units;
     uint8_t *body = sn_body_regrow(a, l->body, l->len, len);
     if (!body)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
@@ -369,7 +375,7 @@ static uint64_t count(const sn_layer *l)
 {
     const sn_quotient q = sn_quotient_of(l);
     uint64_t slots = 0;
-    for (uint64_t i = 0; i <= q.lines; i++) {
+    for (uint64_t i = 0; i < q.lines; i++) {
         sn_quotient_counts n = sn_quotient_counts_of(&q, q.body + 64 * i);
         slots += sn_quotient_gave_up(&q, &n) ? q.slots : sn_quotient_total(&n);
     }
@@ -421,7 +427,7 @@ static bool too_many_copies(const sn_quotient *dst, const sn_quotient *src)
     for (homes w = all_homes(src); next_home(&w);) {
         const uint8_t *line = src->body + 64 * w.i;
         read_own(*src, line, x);
-        read_guests(*src, line + 64, x + 1);
+        read_guests(*src, sn_quotient_next(src, line), x + 1);
         for (unsigned i = 0; i < x[0].n + x[1].n; i++) {
             uint64_t bits = i < x[0].n ? x[0].bits[i] : x[1].bits[i - x[0].n];
             uint64_t p = prefix_in(src, w.first, w.cells, bits);
@@ -483,7 +489,7 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
         pieces covers;
         covers.n = 0;
         bool overflowed = read_own(from, line, x);
-        read_guests(from, line + 64, x + 1);
+        read_guests(from, sn_quotient_next(&from, line), x + 1);
         if (x[0].gave_up || (overflowed && x[1].gave_up))
             give_up_home(&to, &walk);
         for (unsigned i = 0; i < x[0].n + x[1].n; i++) {

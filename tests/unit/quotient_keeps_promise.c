@@ -120,9 +120,10 @@ static void starts_small(void)
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         sn_shape s = {.kind = SEEN_QUOTIENT, .own[SN_ONCE] = 1};
         int rc = sn_quotient_kind.shape_for(&s, 10, errors[i]);
-        ok(rc == 0 && sn_quotient_kind.body_len(&s) == 256 &&
+        ok(rc == 0 && sn_quotient_kind.body_len(&s) <= 256 &&
                sn_quotient_kind.error_at(&s, 10) <= errors[i],
-           "ten keys at %g take 256 bytes, slots of %u bits", errors[i], s.k);
+           "ten keys at %g take %llu bytes, slots of %u bits", errors[i],
+           (unsigned long long)sn_quotient_kind.body_len(&s), s.k);
     }
 }
 
