@@ -17,7 +17,7 @@
 double sn_quotient_holds(unsigned width, double lines)
 {
     double slots = sn_quotient_slots(width);
-    return floor(lines * slots / (1 + 4.2 / slots));
+    return floor(lines * slots / (1 + 3.8 / slots));
 }
 
 /* Guests of a line pass on as in a queue, whose length exceeds S with probability
