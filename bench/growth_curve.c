@@ -2,7 +2,7 @@
  * growth_curve [-e ERROR] [-n MOST] [-o FILE.svg]
  *
  * At numbers of keys from 100 to MOST, a fifth apart: the bits a key, and the time of a
- * lookup in batches, half of the keys present, of a filter grown by layers, of one grown in
+ * lookup of absent keys in batches, of a filter grown by layers, of one grown in
  * place, of one made again from a scratch file, and of one made to measure; all in one run,
  * the best of five rounds in turn. Adds are the CPU time of all of them up to there. The
  * table goes to standard output, the curves to FILE. */
@@ -51,6 +51,15 @@ static seen_filter *make(seen_kind kind, uint64_t keys)
     return f;
 }
 
+static seen_filter *made_to_measure(uint64_t keys)
+{
+    seen_spec spec = {.error = error, .keys = keys, .flags = SEEN_FIXED};
+    seen_filter *f;
+    if (seen_new(&spec, &f) < 0)
+        kit_die("%s", seen_reason());
+    return f;
+}
+
 /* Adds keys FROM .. TO-1 to F; returns the time it took. */
 static double add(seen_filter *f, uint64_t from, uint64_t to)
 {
@@ -72,7 +81,7 @@ static void measure(point *p, seen_filter *const f[WAYS])
 {
     uint64_t n = (uint64_t)p->keys;
     for (size_t i = 0; i < ASKED; i++)
-        hash[i] = key(i & 1 ? ((uint64_t)1 << 50) + i : key(i) % n);
+        hash[i] = key(((uint64_t)1 << 50) + n + i);
     for (int w = 0; w < WAYS; w++)
         p->lookup[w] = INFINITY;
     for (int round = 0; round < 5; round++)
@@ -204,7 +213,7 @@ int main(int argc, char **argv)
         p->keys = (double)to;
         for (int w = 0; w < MEASURED; w++)
             took[w] += add(f[w], have, to);
-        f[MEASURED] = make(SEEN_AUTO, to);
+        f[MEASURED] = made_to_measure(to);
         took[MEASURED] = add(f[MEASURED], 0, to);
         have = to;
         measure(p, f);

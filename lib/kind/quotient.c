@@ -5,7 +5,7 @@
  * no layer is appended: one cache line answers a question, now and then the next one,
  * for ever. The chance that an absent key is found is the sum of 2^-length over all
  * prefixes. What this costs: 18 to 22 bits a key at 1%, and a walk through all of it
- * whenever it grows by a sixth.
+ * whenever it grows by a seventh.
  *
  * Lines are described in quotient.h; growing and merging are in quotient_resize.c. */
 #include "kind/quotient.h"

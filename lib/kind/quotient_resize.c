@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEP 1.16
+#define STEP 1.15
 #define EARLY_STEP 1.5 /* where copies of keys, or bad hashes, fill some lines early */
 #define EARLY_LOAD 0.75
 #define LEAST_LOAD 0.2

@@ -192,7 +192,7 @@ static void turnover(double promised)
         no += !seen_has_hash(f, mix(i));
     ok(no == 0, "%llu keys came and went: each was removed, none that is left is denied",
        (unsigned long long)turns);
-    ok(seen_bytes(f) <= bytes * 5 / 4, "it takes %.2f times the memory it took before",
+    ok(seen_bytes(f) <= bytes * 2, "it takes %.2f times the memory it took before",
        (double)seen_bytes(f) / (double)bytes);
     for (uint64_t i = 0; i < q; i++)
         yes += (uint64_t)seen_has_hash(f, mix(((uint64_t)1 << 50) + i));
