@@ -205,7 +205,8 @@ fuzzers: $(FUZZ_BIN)
 # PARTS picks tests by folder: unit, cli, crawl, ... They run side by side (JOBS of them),
 # the longest first, so that none of these is alone at the end.
 PARTS ?=
-LONG = tests/bare.t tests/pack/packages_install_and_work.t tests/sanitize.t tests/fuzz/fuzz.t
+LONG = $(addprefix tests/,bare.t pack/packages_install_and_work.t container.t fuzz/fuzz.t bigendian.t arm.t \
+	crawl/many_workers.t dedup/same_for_all_threads.t crawl/kill_and_resume.t dedup/as_the_reference.t)
 PICKED = $(if $(strip $(PARTS)),$(foreach p,$(PARTS),$(filter tests/$(p)/% tests/$(p).t $(BUILD)/tests/$(p)/%,$(TESTS))),$(TESTS))
 ORDERED = $(foreach t,$(LONG),$(filter $(t),$(PICKED))) $(filter-out $(LONG),$(PICKED))
 .PHONY: all test check bench fuzzers tests-built install clean
