@@ -35,26 +35,45 @@ void fetch_free(fetch *f)
     free(f->location_room.p);
 }
 
+/* One line of HEAD from *FROM on, which moves behind it: the length of its name, and its
+ * value without white space around it. False at the end. */
+static bool next_field(const buf *head, size_t *from, const char **name, size_t *n,
+                       const char **value, size_t *len)
+{
+    while (*from < head->len) {
+        const char *line = head->p + *from;
+        const char *end = memchr(line, '\n', head->len - *from);
+        size_t k = end ? (size_t)(end - line) : head->len - *from;
+        *from += k + 1;
+        const char *colon = memchr(line, ':', k);
+        if (!colon)
+            continue;
+        *name = line;
+        *n = (size_t)(colon - line);
+        const char *v = colon + 1, *stop = line + k;
+        while (v < stop && (unsigned char)*v <= ' ')
+            v++;
+        while (v < stop && (unsigned char)stop[-1] <= ' ')
+            stop--;
+        *value = v;
+        *len = (size_t)(stop - v);
+        return true;
+    }
+    return false;
+}
+
+static bool is_name(const char *p, size_t n, const char *name)
+{
+    return (p[0] | 32) == name[0] && strlen(name) == n && !strncasecmp(p, name, n);
+}
+
 const char *fetch_field(const buf *head, const char *name, size_t *len, size_t *from)
 {
-    size_t n = strlen(name), i = *from;
-    while (i < head->len) {
-        const char *line = head->p + i, *end = memchr(line, '\n', head->len - i);
-        size_t k = end ? (size_t)(end - line) : head->len - i;
-        i += k + 1;
-        if (k > n && line[n] == ':' && (line[0] | 32) == name[0] &&
-            !strncasecmp(line, name, n)) {
-            line += n + 1;
-            k -= n + 1;
-            while (k && (unsigned char)line[0] <= ' ')
-                line++, k--;
-            while (k && (unsigned char)line[k - 1] <= ' ')
-                k--;
-            *len = k;
-            *from = i;
-            return line;
-        }
-    }
+    const char *p, *value;
+    size_t n;
+    while (next_field(head, from, &p, &n, &value, len))
+        if (n && is_name(p, n, name))
+            return value;
     return NULL;
 }
 
@@ -118,35 +137,30 @@ static void read_type(const char *p, size_t len, char out[64])
 
 void fetch_read_head(fetch *f)
 {
-    const char *v;
-    size_t n, from = 0;
-    if ((v = fetch_field(&f->head, "content-type", &n, &from)))
-        read_type(v, n, f->type);
-    from = 0;
-    if ((v = fetch_field(&f->head, "location", &n, &from))) {
-        f->location_room.len = 0;
-        buf_add(&f->location_room, v, n);
-        buf_byte(&f->location_room, 0);
-        f->location = f->location_room.p;
+    const char *p, *v, *length = NULL;
+    size_t name, n, length_len = 0, from = 0;
+    while (next_field(&f->head, &from, &p, &name, &v, &n)) {
+        if (!name || !memchr("clrt", p[0] | 32, 4))
+            continue;
+        if (is_name(p, name, "content-type") && !f->type[0]) {
+            read_type(v, n, f->type);
+        } else if (is_name(p, name, "location") && !f->location) {
+            f->location_room.len = 0;
+            buf_add(&f->location_room, v, n);
+            buf_byte(&f->location_room, 0);
+            f->location = f->location_room.p;
+        } else if (is_name(p, name, "retry-after") && f->retry_after < 0) {
+            f->retry_after = read_retry_after(v, n);
+        } else if (is_name(p, name, "content-length")) {
+            f->two_lengths |= length && (n != length_len || memcmp(v, length, n));
+            f->two_lengths |= memchr(v, ',', n) != NULL;
+            length = v;
+            length_len = n;
+        } else if (is_name(p, name, "content-encoding") ||
+                   is_name(p, name, "transfer-encoding")) {
+            f->decoded = true;
+        }
     }
-    from = 0;
-    if ((v = fetch_field(&f->head, "retry-after", &n, &from)))
-        f->retry_after = read_retry_after(v, n);
-    size_t first_len = 0;
-    const char *first = NULL;
-    from = 0;
-    while ((v = fetch_field(&f->head, "content-length", &n, &from))) {
-        f->two_lengths |= first && (n != first_len || memcmp(v, first, n));
-        f->two_lengths |= memchr(v, ',', n) != NULL;
-        first = v;
-        first_len = n;
-    }
-    from = 0;
-    if (fetch_field(&f->head, "content-encoding", &n, &from))
-        f->decoded = true;
-    from = 0;
-    if (fetch_field(&f->head, "transfer-encoding", &n, &from))
-        f->decoded = true;
 }
 
 double fetch_wait(const fetch *f, double ours)

@@ -1,6 +1,6 @@
 /* fetch_curl.c - the engine on libcurl's multi interface.
  *
- * Easy handles are reused; the multi handle keeps connections, names and TLS sessions.
+ * Easy handles are reused; the multi handles keep connections, names and TLS sessions.
  * Redirects are not followed here: their targets are addresses like any other.
  *
  * A server can hold up its own page only. A transfer ends after --timeout, whatever
@@ -20,6 +20,7 @@
 
 #define CURL_DISABLE_DEPRECATION /* curl_multi_socket_all, in curl_tick */
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
@@ -27,10 +28,21 @@ typedef struct curl_engine curl_engine;
 
 typedef struct socket_watch socket_watch;
 
+/* A part of the engine: all transfers of a host are in the same one. When a transfer
+ * ends, libcurl walks through all connections of its multi handle, so several small
+ * handles cost less than a large one. */
+typedef struct share {
+    CURLM *multi;
+    curl_engine *e;
+    uint64_t due; /* of libcurl's timer; 0: none */
+} share;
+enum { SHARES = 8 };
+
 typedef struct transfer {
     CURL *easy;
     fetch *f;
     curl_engine *e;
+    share *share;
     bool private_seen, head_ended, body_begun, bad_body;
     size_t head_bytes;  /* interim answers and trailers too */
     uint64_t uncounted; /* bytes that came before the socket was known */
@@ -44,7 +56,7 @@ typedef struct transfer {
 /* libcurl's sockets: one watch each, reused. */
 struct socket_watch {
     watch w;
-    curl_engine *e;
+    share *s;
     unsigned events;
     bool flooded;      /* closed by us */
     uint64_t received; /* by the kernel, before the bytes were counted */
@@ -56,8 +68,7 @@ struct curl_engine {
     engine base;
     const config *conf;
     int loop;
-    CURLM *multi;
-    uint64_t due; /* of libcurl's timer; 0: none */
+    share share[SHARES];
     transfer *free_list, *in_flight;
     socket_watch *free_watches;
     socket_watch *current; /* whose event libcurl is handling, or NULL */
@@ -156,7 +167,7 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
 /* ---- libcurl's sockets and timer in our loop ------------------------------------ */
 
-static void collect_done(curl_engine *e);
+static void collect_done(share *s);
 
 /* Closes a socket on which far more comes than answers. Most answers are read before
  * the first look. */
@@ -183,28 +194,30 @@ static void on_socket_ready(watch *w, uint32_t events)
                (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                (events & EPOLLERR ? CURL_CSELECT_ERR : 0),
         running;
-    curl_engine *e = s->e;
+    curl_engine *e = s->s->e;
     if (w->events) {
         stop_flood(s);
         e->current = s;
-        curl_multi_socket_action(e->multi, w->fd, mask, &running);
+        curl_multi_socket_action(s->s->multi, w->fd, mask, &running);
         e->current = NULL;
     }
-    collect_done(e);
+    collect_done(s->s);
 }
 
 static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
-    curl_engine *e = ctx;
+    share *in = ctx;
+    curl_engine *e = in->e;
     socket_watch *s = socket_ctx;
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
         if (s) {
-            e->address_failed |= s->w.events == EPOLLOUT;
+            /* closed while it was connecting */
+            e->address_failed |= s->w.events == EPOLLOUT && fcntl(fd, F_GETFD) < 0;
             loop_set(e->loop, &s->w, 0);
             s->next = e->free_watches;
             e->free_watches = s;
-            curl_multi_assign(e->multi, fd, NULL);
+            curl_multi_assign(in->multi, fd, NULL);
         }
         return 0;
     }
@@ -214,8 +227,8 @@ static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *soc
             e->free_watches = s->next;
         else
             s = kit_alloc(sizeof *s);
-        *s = (socket_watch){.w = {on_socket_ready, fd, 0}, .e = e};
-        curl_multi_assign(e->multi, fd, s);
+        *s = (socket_watch){.w = {on_socket_ready, fd, 0}, .s = in};
+        curl_multi_assign(in->multi, fd, s);
     }
     loop_set(e->loop, &s->w,
              (what & CURL_POLL_IN ? EPOLLIN : 0u) |
@@ -225,24 +238,25 @@ static int on_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *soc
 
 static int on_timer(CURLM *multi, long ms, void *ctx)
 {
-    curl_engine *e = ctx;
+    share *s = ctx;
     (void)multi;
-    e->due = ms < 0 ? 0 : loop_now() + (uint64_t)ms + (ms == 0 ? 0 : 1);
-    if (ms == 0)
-        e->due = 1; /* at once */
+    s->due = ms < 0 ? 0 : ms == 0 ? 1 /* at once */ : loop_now() + (uint64_t)ms + 1;
     return 0;
 }
 
 static int curl_timeout(engine *base)
 {
     curl_engine *e = (curl_engine *)base;
-    uint64_t now;
+    uint64_t due = UINT64_MAX, now;
     if (e->address_failed)
         return 0;
-    if (!e->due)
+    for (int i = 0; i < SHARES; i++)
+        if (e->share[i].due && e->share[i].due < due)
+            due = e->share[i].due;
+    if (due == UINT64_MAX)
         return -1;
     now = loop_now();
-    return e->due <= now ? 0 : (int)(e->due - now);
+    return due <= now ? 0 : (int)(due - now);
 }
 
 static void curl_tick(engine *base)
@@ -253,13 +267,17 @@ static void curl_tick(engine *base)
         /* libcurl 7.88 begins with the next address of a name when the transfer runs
          * again, and sets no timer for that. */
         e->address_failed = false;
-        curl_multi_socket_all(e->multi, &running);
+        for (int i = 0; i < SHARES; i++)
+            curl_multi_socket_all(e->share[i].multi, &running);
     }
-    if (e->due && e->due <= loop_now()) {
-        e->due = 0;
-        curl_multi_socket_action(e->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    }
-    collect_done(e);
+    uint64_t now = loop_now();
+    for (share *s = e->share; s < e->share + SHARES; s++)
+        if (s->due && s->due <= now) {
+            s->due = 0;
+            curl_multi_socket_action(s->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        }
+    for (int i = 0; i < SHARES; i++)
+        collect_done(&e->share[i]);
 }
 
 /* ---- requests ------------------------------------------------------------------- */
@@ -276,7 +294,6 @@ static transfer *new_transfer(curl_engine *e)
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     /* A transfer that is given up while a name is looked up does not wait for it. */
     curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(h, CURLOPT_USERAGENT, c->user_agent);
     curl_easy_setopt(h, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* unpack.h */
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
@@ -299,6 +316,8 @@ static transfer *new_transfer(curl_engine *e)
         curl_easy_setopt(h, CURLOPT_COOKIEFILE, ""); /* turns cookies on */
     }
     curl_easy_setopt(h, CURLOPT_PROXY, c->proxy ? c->proxy : "");
+    if (!c->proxy)
+        curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* else the environment is asked */
     if (e->resolve)
         curl_easy_setopt(h, CURLOPT_RESOLVE, e->resolve);
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, t->error);
@@ -357,7 +376,8 @@ static void curl_start(engine *base, fetch *f)
     e->in_flight = t;
     curl_easy_setopt(t->easy, CURLOPT_URL, f->u.text);
     set_fields(e, t, f);
-    if (curl_multi_add_handle(e->multi, t->easy) != CURLM_OK)
+    t->share = &e->share[seen_hash_seeded(0, f->u.text, f->u.path) % SHARES];
+    if (curl_multi_add_handle(t->share->multi, t->easy) != CURLM_OK)
         kit_die("libcurl: out of memory");
 }
 
@@ -454,7 +474,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
         f->status = 0;
         snprintf(f->why, sizeof f->why, "%s", "Content-Length contradicts itself");
     }
-    curl_multi_remove_handle(e->multi, t->easy);
+    curl_multi_remove_handle(t->share->multi, t->easy);
     if (t->prev)
         t->prev->next = t->next;
     else
@@ -467,14 +487,15 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
 }
 
 /* Not reentrant: a callback may start requests, and libcurl may call back. */
-static void collect_done(curl_engine *e)
+static void collect_done(share *s)
 {
+    curl_engine *e = s->e;
     CURLMsg *m;
     int left;
     if (e->ticking)
         return;
     e->ticking = true;
-    while ((m = curl_multi_info_read(e->multi, &left))) {
+    while ((m = curl_multi_info_read(s->multi, &left))) {
         transfer *t = NULL;
         CURLcode code = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
@@ -501,7 +522,8 @@ static void curl_free_engine(engine *base)
         curl_slist_free_all(t->fields);
         free(t);
     }
-    curl_multi_cleanup(e->multi);
+    for (int i = 0; i < SHARES; i++)
+        curl_multi_cleanup(e->share[i].multi);
     while (e->free_watches) {
         socket_watch *s = e->free_watches;
         e->free_watches = s->next;
@@ -514,6 +536,21 @@ static void curl_free_engine(engine *base)
     curl_global_cleanup();
 }
 
+static void begin_share(curl_engine *e, share *s)
+{
+    const config *c = e->conf;
+    long kept = ((long)c->connections + (long)fetch_keeps(c)) / SHARES;
+    s->e = e;
+    if (!(s->multi = curl_multi_init()))
+        kit_die("libcurl cannot be started");
+    curl_multi_setopt(s->multi, CURLMOPT_SOCKETFUNCTION, on_watch);
+    curl_multi_setopt(s->multi, CURLMOPT_SOCKETDATA, s);
+    curl_multi_setopt(s->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(s->multi, CURLMOPT_TIMERDATA, s);
+    curl_multi_setopt(s->multi, CURLMOPT_MAXCONNECTS,
+                      kept > (long)c->per_host ? kept : (long)c->per_host);
+}
+
 engine *engine_curl(const config *c, int loop, cookie_jar *jar)
 {
     curl_engine *e = kit_alloc(sizeof *e);
@@ -522,21 +559,22 @@ engine *engine_curl(const config *c, int loop, cookie_jar *jar)
     e->conf = c;
     e->jar = jar;
     e->loop = loop;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(e->multi = curl_multi_init()))
+    if (curl_global_init(CURL_GLOBAL_DEFAULT))
         kit_die("libcurl cannot be started");
+    for (int i = 0; i < SHARES; i++)
+        begin_share(e, &e->share[i]);
     e->http = curl_version_info(CURLVERSION_NOW)->version_num < GOOD_HTTP2
                   ? CURL_HTTP_VERSION_1_1
                   : CURL_HTTP_VERSION_2TLS;
     e->fields = curl_slist_append(
-        NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5");
+        NULL, "Accept: text/html,*/*;q=0.9");
     e->fields = curl_slist_append(e->fields, "Accept-Encoding: " UNPACK_ACCEPT);
+    buf agent = {0};
+    buf_text(&agent, "User-Agent: ");
+    buf_add(&agent, c->user_agent, strlen(c->user_agent) + 1);
+    e->fields = curl_slist_append(e->fields, agent.p);
+    free(agent.p);
     for (size_t i = 0; i < c->resolve.n; i++)
         e->resolve = curl_slist_append(e->resolve, c->resolve.p[i]);
-    curl_multi_setopt(e->multi, CURLMOPT_SOCKETFUNCTION, on_watch);
-    curl_multi_setopt(e->multi, CURLMOPT_SOCKETDATA, e);
-    curl_multi_setopt(e->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(e->multi, CURLMOPT_TIMERDATA, e);
-    curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS,
-                      (long)c->connections + (long)fetch_keeps(c));
     return &e->base;
 }

@@ -57,12 +57,13 @@ static uint64_t majority(votes *v)
 {
     uint64_t out = 0;
     add_waiting(v);
-    int planes = v->total ? 64 - __builtin_clzll(v->total) : 0;
-    for (int bit = 0; bit < 64; bit++) {
-        uint64_t count = 0;
-        for (int k = 0; k < planes && k < PLANES; k++)
-            count |= (v->plane[k] >> bit & 1) << k;
-        out |= (uint64_t)(2 * count > v->total) << bit;
+    /* All counters are compared with half of the votes at once, from the highest bit on:
+     * OUT has those that are larger, SAME those that are equal so far. */
+    uint64_t half = v->total / 2, same = ~0ull;
+    for (int k = PLANES - 1; k >= 0; k--) {
+        uint64_t bit = half >> k & 1 ? ~0ull : 0;
+        out |= same & v->plane[k] & ~bit;
+        same &= ~(v->plane[k] ^ bit);
     }
     return out;
 }
@@ -98,7 +99,8 @@ static bool next_run(const char **p, const char *end, const char **run, size_t *
 {
     if (*p >= end)
         return false;
-    const char *from = *p, *lt = memchr(from, '<', (size_t)(end - from));
+    const char *from = *p;
+    const char *lt = *from == '<' ? from : memchr(from, '<', (size_t)(end - from));
     const char *gt = lt ? memchr(lt, '>', (size_t)(end - lt)) : NULL, *stop = lt ? lt : end;
     *p = gt ? gt + 1 : end;
     while (from < stop && (unsigned char)*from <= ' ')

@@ -10,6 +10,7 @@ typedef struct found_links {
     buf text;
     url *u; /* offsets into TEXT until found_links_ready */
     size_t count, room;
+    struct known_origins *known; /* origins that links began with lately */
 } found_links;
 
 void found_links_add(found_links *l, const url *u); /* copies its text */

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
+static const uint8_t spaces[256] = {
+    ['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1, [' '] = 1};
+
 static bool is_space(char c)
 {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+    return spaces[(uint8_t)c];
 }
 
 static bool is_alpha(char c)
@@ -25,7 +28,9 @@ void html_begin(html *h, const char *page, size_t len)
 
 /* ---- tags ---------------------------------------------------------------------- */
 
-/* Ends of attribute names and of unquoted values. */
+/* Ends of tag names, of attribute names and of unquoted values. */
+static const uint8_t ends_tag[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1,
+                                      [' '] = 1,  ['/'] = 1,  ['>'] = 1};
 static const uint8_t ends_name[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1,
                                        [' '] = 1,  ['/'] = 1,  ['>'] = 1,  ['='] = 1};
 static const uint8_t ends_value[256] = {
@@ -205,11 +210,17 @@ static const char *behind(const char *p, const char *end, char c)
     return p ? p + 1 : end;
 }
 
+/* The next C from P on, or NULL. Tags often follow each other without a gap. */
+static const char *find_byte(const char *p, const char *end, char c)
+{
+    return *p == c ? p : memchr(p, c, (size_t)(end - p));
+}
+
 bool html_next(html *h, html_tag *tag)
 {
     const char *p = h->p, *end = h->end;
     h->p = end;
-    while (p < end && (p = memchr(p, '<', (size_t)(end - p))) && end - p > 1) {
+    while (p < end && (p = find_byte(p, end, '<')) && end - p > 1) {
         char c = p[1];
         if (c == '!') {
             p = at(p, end, "<!--") ? skip_comment(p, end) : behind(p + 2, end, '>');
@@ -228,13 +239,15 @@ bool html_next(html *h, html_tag *tag)
             continue;
         }
         const char *q = name;
-        while (q < end && !is_space(*q) && *q != '/' && *q != '>')
+        while (q < end && !ends_tag[(uint8_t)*q])
             q++;
         int k = closing ? -1 : find_known(name, (size_t)(q - name));
         bool wanted = k >= 0 && known[k].tag != HTML_OTHER;
         if (wanted)
             memset(tag->attr, 0, sizeof tag->attr);
-        if (!(p = walk_attrs(q, end, wanted ? tag : NULL)))
+        if (q < end && *q == '>')
+            p = q + 1; /* most tags have no attributes */
+        else if (!(p = walk_attrs(q, end, wanted ? tag : NULL)))
             break;
         if (k >= 0 && known[k].then == RAW)
             p = skip_raw(p, end, known[k].name, known[k].len);
