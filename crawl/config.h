@@ -60,11 +60,11 @@ typedef struct config {
     unsigned wait_replicas;
 } config;
 
-/* Reads the command line; prints help or dies itself. With --resume the options kept in
- * DIR come first, so that those given now win. */
+/* Reads the command line; prints help or dies itself. With --resume the saved
+ * options come first, so that those given now win. */
 void config_read(config *c, int argc, char **argv);
 
-/* Keeps the options in c->dir for a later --resume; dies if it cannot. */
+/* Saves the options in c->dir for --resume; dies if it cannot. */
 void config_save(const config *c);
 
 #endif

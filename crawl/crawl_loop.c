@@ -53,7 +53,8 @@ static void ask_host(crawler *c, host *h)
         return;
     }
     if (h->ip && c->conf->per_address && h->ip->in_flight >= c->conf->per_address) {
-        /* Its address is busy with other hosts: the more of them, the longer the wait. */
+        /* Its address is busy with other hosts: the more of them, the longer the wait.
+         */
         unsigned others = h->ip->put_off < 5000 ? h->ip->put_off++ : 5000;
         h->ready_at = c->q.now + 20 + others;
         schedule_update(&c->q, h);
@@ -70,7 +71,7 @@ static void ask_host(crawler *c, host *h)
         verdict = h->dead;
         snprintf(j->f.why, sizeof j->f.why, "%s", h->dead_why ? h->dead_why : "");
     } else if (h->robots &&
-             !robots_allowed(h->robots, u->text + u->path, u->len - u->path))
+               !robots_allowed(h->robots, u->text + u->path, u->len - u->path))
         verdict = OUT_ROBOTS;
     else if (c->conf->host_pages && h->pages >= c->conf->host_pages && !j->attempts)
         verdict = OUT_LIMIT;

@@ -56,14 +56,15 @@ static const char *make_dir(const config *c, bool *temporary)
 {
     *temporary = false;
     if (c->dir) {
-        bool new = c->run == RUN_NEW && mkdir(c->dir, 0777) == 0;
-        if ((c->run == RUN_NEW && !new && errno != EEXIST) ||
-            (new && kit_sync_folder(c->dir) < 0))
+        bool new = c->run == RUN_NEW &&mkdir(c->dir, 0777) == 0;
+        if ((c->run == RUN_NEW && !new &&errno != EEXIST) ||
+            (new &&kit_sync_folder(c->dir) < 0))
             kit_die("%s: %s", c->dir, strerror(errno));
         char options[4096];
         snprintf(options, sizeof options, "%s/options", c->dir);
         if (c->run == RUN_NEW && access(options, F_OK) == 0)
-            kit_die("%s already holds a crawl: resume it with --resume %s", c->dir, c->dir);
+            kit_die("%s already holds a crawl: resume it with --resume %s", c->dir,
+                    c->dir);
         return c->dir;
     }
     const char *tmp = getenv("TMPDIR");
@@ -115,8 +116,9 @@ int main(int argc, char **argv)
     c.traps = trap_detector_new();
     c.sessions = session_ids_new();
     c.jar = conf.cookies ? cookie_jar_open(conf.cookies) : NULL;
-    c.engine = conf.threads > 1 ? engine_threads(&conf, c.loop, c.jar, &page_extract_reader)
-                                : engine_curl(&conf, c.loop, c.jar);
+    c.engine = conf.threads > 1
+                   ? engine_threads(&conf, c.loop, c.jar, &page_extract_reader)
+                   : engine_curl(&conf, c.loop, c.jar);
     const uint64_t *sizes = NULL; /* of the outputs, if there were any */
     c.q.hooks = outputs_hooks(&c.outputs);
     bool goes_on = conf.run == RUN_RESUME || conf.run == RUN_AGAIN;

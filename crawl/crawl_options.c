@@ -1,7 +1,7 @@
-/* crawl_options.c - every option of seen crawl, described once.
+/* crawl_options.c - describes every option of seen crawl once.
  *
- * A row says what an option is called, what it does, where its value goes and which
- * values are good. The kit makes the help, the man page and the completion of it; the
+ * A row has the name of an option, its help, the place of its value and the allowed
+ * values. The kit makes the help, the man page and the completion from the rows; the
  * rows also say what is kept beside the log for --resume (saved_options.c). */
 #include "crawl_options.h"
 #include "human_numbers.h"
@@ -19,7 +19,9 @@
 #include <unistd.h>
 
 #define AT(field) offsetof(config, field)
+/* clang-format off */
 #define SECTION(text) {0, NULL, NULL, text, HEADING, 0, 0, 0}
+/* clang-format on */
 
 static const crawl_option rows[] = {
     SECTION("The crawl"),
@@ -30,20 +32,20 @@ static const crawl_option rows[] = {
      "hold for this run only.",
      RUN, AT(dir), RUN_RESUME, 0},
     {0, "again", "DIR",
-     "Fetch the pages of the crawl in DIR again, asking only for what changed since, and "
-     "its new pages. The note of a page is then new, changed, gone or unchanged.",
+     "Fetch the pages of the crawl in DIR again if they changed, and new pages. The "
+     "note of a page is then new, changed, gone or unchanged.",
      RUN, AT(dir), RUN_AGAIN, 0},
     {0, "list", "DIR",
-     "Print the pages done so far, also while a crawl is running; with --json as JSON "
+     "Print the pages done so far, even while the crawl runs; with --json as JSON "
      "lines.",
      RUN, AT(dir), RUN_LIST, 0},
     {0, "report", "DIR",
-     "Write a report about the crawl, finished or not, to DIR/report.html or to --out FILE: one "
-     "page with plots that needs nothing else.",
+     "Write a report about the crawl, finished or not, to DIR/report.html or to --out "
+     "FILE: one page with plots that needs nothing else.",
      RUN, AT(dir), RUN_REPORT, 0},
     {0, "repair", "DIR",
-     "Repair a damaged log: keep a copy, save all good batches, and put holes where the "
-     "others were. Then --resume fetches again what was in them.",
+     "Repair a damaged log: keep a copy, save all good batches, and replace the others "
+     "by holes. Then --resume fetches the pages in the holes again.",
      RUN, AT(dir), RUN_REPAIR, 0},
     {'i', "seeds", "FILE",
      "Begin with the URLs in FILE too, one per line; empty lines and lines that begin "
@@ -75,7 +77,7 @@ static const crawl_option rows[] = {
      "Which links to follow: a, area, next, canonical, alternate, frame, refresh, all "
      "(a,area,refresh).",
      FOLLOW, AT(follow), 0, 0},
-    {0, "sitemaps", NULL, "Fetch the pages that the hosts' sitemaps name, too.", FLAG,
+    {0, "sitemaps", NULL, "Fetch the pages in the hosts' sitemaps too.", FLAG,
      AT(sitemaps), 0, 0},
     SECTION("The set of seen addresses"),
     {'e', "error", "P",
@@ -99,12 +101,12 @@ static const crawl_option rows[] = {
     {0, "connections", "N", "Open at most N connections in all (256).", NUMBER,
      AT(connections), 1, 10000},
     {'j', "threads", "N",
-     "Fetch and read pages with N threads (1); limits are those of all together.", NUMBER,
-     AT(threads), 1, 256},
+     "Fetch and read pages with N threads (1); they share the limits.",
+     NUMBER, AT(threads), 1, 256},
     {0, "user-agent", "TEXT",
      "Say who you are. The first word is the name that robots.txt rules apply to.",
      TEXT, AT(user_agent), 0, 0},
-    {0, "no-robots", NULL, "Do not ask for robots.txt: for your own sites only.", FLAG,
+    {0, "no-robots", NULL, "Ignore robots.txt; for your own sites only.", FLAG,
      AT(no_robots), 0, 0},
     {0, "follow-nofollow", NULL, "Follow links that pages ask not to follow.", FLAG,
      AT(follow_nofollow), 0, 0},
@@ -117,8 +119,8 @@ static const crawl_option rows[] = {
     {0, "timeout", "S", "Give a page S seconds (30).", SECONDS, AT(timeout), 0.001,
      86400},
     {0, "limit-rate", "BYTES",
-     "Receive at most BYTES per second on average, over all connections (no limit). Of many "
-     "crawlers, each counts for itself.",
+     "Receive at most BYTES per second on average, over all connections (no limit). In "
+     "a shared crawl the limit is per crawler.",
      BYTES, AT(limit_rate), 0, 1e15},
     {0, "max-body", "BYTES", "Read at most this much of a page, unpacked (8M).", BYTES,
      AT(max_body), 0, 1 << 30},
@@ -127,7 +129,7 @@ static const crawl_option rows[] = {
     {0, "max-redirects", "N", "Follow at most N redirects in a row (10).", NUMBER,
      AT(max_redirects), 0, 100},
     {0, "allow-private", NULL,
-     "Connect to addresses that are not public, too: your own network.", FLAG,
+     "Connect to private addresses too, such as your own network.", FLAG,
      AT(allow_private), 0, 0},
     SECTION("Network"),
     {0, "resolve", "HOST:PORT:ADDR",
@@ -139,20 +141,20 @@ static const crawl_option rows[] = {
      "Send the field 'Name: value' with every request, to every host. May be repeated.",
      HEADER, AT(headers), 0, 0},
     {0, "auth", "FILE",
-     "Send passwords: lines of HOST USER:PASSWORD, each to its own host only; HOST with "
-     "its port if it has one. The variable SEEN_CRAWL_AUTH may hold such lines, too.",
+     "Send passwords: lines of HOST USER:PASSWORD or HOST:PORT USER:PASSWORD, each to "
+     "its own host only. The variable SEEN_CRAWL_AUTH may hold such lines too.",
      INPUT, AT(auth), 0, 0},
     {0, "cookies", "FILE",
-     "Accept cookies, and keep them in FILE, in Netscape's form. Without it cookies are "
-     "ignored.",
+     "Accept cookies and keep them in FILE, in Netscape's form (cookies are ignored).",
      INPUT, AT(cookies), 0, 0},
     {0, "cacert", "FILE",
      "Trust the certificate authorities in FILE (PEM) instead of the system's; so does "
      "the variable SSL_CERT_FILE.",
      INPUT, AT(cacert), 0, 0},
     {0, "cert", "FILE", "Show this client certificate (PEM).", INPUT, AT(cert), 0, 0},
-    {0, "cert-key", "FILE", "Use this private key for it, if it is not in the same file.",
-     INPUT, AT(cert_key), 0, 0},
+    {0, "cert-key", "FILE",
+     "Use this private key for it, if it is not in the same file.", INPUT, AT(cert_key),
+     0, 0},
     {0, "insecure", NULL, "Do not check certificates.", FLAG, AT(insecure), 0, 0},
     SECTION("Output"),
     {'o', "out", "FILE",
@@ -160,11 +162,13 @@ static const crawl_option rows[] = {
      "--dir.",
      PATH, AT(out), 0, 0},
     {0, "jsonl", NULL, "Write those lines as JSON.", FLAG, AT(json_lines), 0, 0},
-    {0, "warc", "FILE", "Write an archive: WARC 1.1, gzip; and its index, FILE.cdxj, sorted at "
-     "the end.", PATH, AT(warc), 0, 0},
+    {0, "warc", "FILE",
+     "Write an archive (WARC 1.1, gzip) and its index, FILE.cdxj, sorted at the end.",
+     PATH, AT(warc), 0, 0},
     {0, "warc-size", "BYTES",
      "Begin another file of the archive, FILE-00001.warc.gz and so on, when one is "
-     "larger than this.", BYTES, AT(warc_size), 0, 1e15},
+     "larger than this.",
+     BYTES, AT(warc_size), 0, 1e15},
     {0, "links", "FILE", "Write all links: from, to, kind.", PATH, AT(links), 0, 0},
     {0, "bodies", "DIR", "Write the pages themselves, one file each.", PATH, AT(bodies),
      0, 0},
@@ -174,8 +178,10 @@ static const crawl_option rows[] = {
      "Show a line of progress, once a second (the default on a terminal).", FLAG,
      AT(progress), 0, 0},
     {0, "status", "ADDRESS",
-     "Serve a page about the running crawl at ADDRESS, PORT or HOST:PORT, and metrics for Prometheus at "
-     "/metrics (HOST: 127.0.0.1; port 0: a free one). It asks for no password.",
+     "Serve a page about the running crawl at ADDRESS, PORT or HOST:PORT, and metrics "
+     "for Prometheus at /metrics (HOST is 127.0.0.1; port 0 is a free one). There is "
+     "no "
+     "password.",
      TEXT, AT(status), 0, 0},
     {'q', "quiet", NULL, "Print no summary.", FLAG, AT(quiet), 0, 0},
     SECTION("Many crawlers, one crawl"),
@@ -185,9 +191,9 @@ static const crawl_option rows[] = {
      "join without.",
      TEXT, AT(redis), 0, 0},
     {0, "lease", "S",
-     "After S seconds the pages of a silent worker go to another (30).", SECONDS,
+     "Give the pages of a silent worker to another after S seconds (30).", SECONDS,
      AT(lease), 1, 86400},
-    {0, "wait", "N", "Wait until N replicas have each step (0).", NUMBER,
+    {0, "wait", "N", "Wait until N replicas have confirmed each step (0).", NUMBER,
      AT(wait_replicas), 0, 100},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -196,27 +202,35 @@ static kit_option options[ROWS + 1];
 static const kit_command command = {
     .name = "crawl",
     .summary = "fetch every page of a site once",
-    .usage = "[OPTION]... URL...\n--resume DIR [OPTION]...\n--again DIR [OPTION]...\n--list DIR [--json]\n--report DIR [-o FILE]\n--repair DIR",
+    .usage = "[OPTION]... URL...\n"
+             "--resume DIR [OPTION]...\n"
+             "--again DIR [OPTION]...\n"
+             "--list DIR [--json]\n"
+             "--report DIR [-o FILE]\n"
+             "--repair DIR",
     .about =
         "Follows links breadth first from each URL, within its host, and prints a line "
-        "for each page: URL, status, type, depth, size, referrer, note and the reason of a "
-        "failure, separated by tabs. Obeys robots.txt, asks a host once a second over one connection, never "
-        "connects to private addresses, and remembers addresses in a few bytes each.\n"
+        "for each page: URL, status, type, depth, size, referrer, note and the reason "
+        "of a failure, separated by tabs. Obeys robots.txt, asks a host once a second "
+        "over one connection, never connects to private addresses, and remembers "
+        "addresses in a few bytes each.\n"
         "\n"
         "With --dir the crawl is kept in an append-only log, DIR/frontier.log: it can "
         "be killed at any moment and resumed, and no page is lost. DIR/options holds "
         "the options it began with.",
     .options = options,
-    .examples = "# Crawl a site and keep the crawl\n"
-                "$ seen crawl --dir c https://example.org/\n"
-                "# Go on after Ctrl-C, kill -9 or a power cut\n"
-                "$ seen crawl --resume c\n"
-                "# A week later: which pages are new, changed or gone\n"
-                "$ seen crawl --again c && seen crawl --list c | awk -F'\\t' '$7 == \"changed\"'\n"
-                "# See how it went\n"
-                "$ seen crawl --report c && ls c/report.html\n"
-                "# List the broken links and where they are\n"
-                "$ seen crawl --list c | awk -F'\\t' '$2 == 404 { print $1, $6 }'\n",
+    .examples =
+        "# Crawl a site and keep the crawl\n"
+        "$ seen crawl --dir c https://example.org/\n"
+        "# Go on after Ctrl-C, kill -9 or a power cut\n"
+        "$ seen crawl --resume c\n"
+        "# A week later: which pages are new, changed or gone\n"
+        "$ seen crawl --again c\n"
+        "$ seen crawl --list c | awk -F'\\t' '$7 == \"changed\"'\n"
+        "# See how it went\n"
+        "$ seen crawl --report c && ls c/report.html\n"
+        "# List the broken links and where they are\n"
+        "$ seen crawl --list c | awk -F'\\t' '$2 == 404 { print $1, $6 }'\n",
     .status = "0 when the crawl is done, 1 when it is done and not one page could be "
               "fetched, 2 for wrong use or failure, 130 when stopped by a signal.",
 };
@@ -302,7 +316,7 @@ static double seconds_of(const crawl_option *o, const char *s)
     return d;
 }
 
-/* Checks HOST:PORT:ADDRESS here: otherwise a wrong one would show page by page. */
+/* Checks HOST:PORT:ADDRESS now: otherwise a wrong one would fail page by page. */
 static const char *resolve_of(const char *s)
 {
     char address[INET6_ADDRSTRLEN + 2], host[256];
@@ -346,7 +360,7 @@ static unsigned follow_of(const char *s)
     return bits;
 }
 
-/* Outputs must be found again from another folder. */
+/* A crawl may be resumed from another folder, so outputs have absolute names. */
 const char *absolute_path(const char *path)
 {
     char here[PATH_MAX];
@@ -439,7 +453,7 @@ static void walk_words(config *c, int argc, char **argv, bool find)
         words_add(&c->seeds, argv[i]);
 }
 
-/* --domain takes no value: a name after it would become a seed without a word. */
+/* --domain takes no value: a name after it would silently become a seed. */
 static void check_domain(int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc && strcmp(argv[i], "--"); i++)

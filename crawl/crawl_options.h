@@ -1,4 +1,4 @@
-/* crawl_options.h - the rows of the option table, for those who keep and set them. */
+/* crawl_options.h - the option table, for the code that sets and saves options. */
 #ifndef CRAWL_CRAWL_OPTIONS_H
 #define CRAWL_CRAWL_OPTIONS_H
 
@@ -6,7 +6,7 @@
 #include "config.h"
 #include "options.h"
 
-/* What a value is, and so where it goes. */
+/* The type of an option's value. */
 enum how {
     HEADING, /* no option: a title above some */
     FLAG,    /* bool */
@@ -35,12 +35,12 @@ typedef struct crawl_option {
     double least, most;
 } crawl_option;
 
-/* Makes the kit's table of the rows; call it first. */
+/* Makes the kit's table from the rows; call it first. */
 const kit_command *crawl_command(void);
 const crawl_option *crawl_option_by_key(int key);
 const crawl_option *crawl_option_by_name(const char *name); /* NULL: there is none */
 
-/* Sets one option; dies if V is not a good value. V must stay. */
+/* Sets one option; dies if V is not allowed. V must stay valid. */
 void crawl_option_set(config *c, const crawl_option *o, const char *v);
 
 void words_add(words *w, const char *s);

@@ -45,7 +45,8 @@ void crawler_run(crawler *c);
 void crawler_ask_robots(crawler *c, host *h, const char *text, size_t len,
                         unsigned hops);
 
-/* Queues the seeds and puts their hosts in scope; dies if one is not a URL (seeds.c). */
+/* Queues the seeds and puts their hosts in scope; dies if one is not a URL (seeds.c).
+ */
 void seeds_queue(crawler *c, const words *seeds);
 
 /* on_answer.c, on_robots.c */

@@ -6,15 +6,19 @@
 
 /* ---- links ----------------------------------------------------------------------- */
 
-enum { FOUND_MOST = 64 << 20 }; /* bytes of one page's links, so that a batch stays small */
+enum {
+    FOUND_MOST = 64 << 20
+}; /* bytes of one page's links, so that a batch stays small */
 
 static bool same_origin(const url *a, const url *b)
 {
     return a->path == b->path && !memcmp(a->text, b->text, a->path);
 }
 
-/* Takes the session ids out of U, whose text is OUT; BARE is for the work. */
-static void strip_session(unsigned names, char bare[URL_ROOM], char out[URL_ROOM], url *u)
+/* Removes the session ids NAMES from U, whose text goes to OUT; BARE is scratch
+ * space. */
+static void strip_session(unsigned names, char bare[URL_ROOM], char out[URL_ROOM],
+                          url *u)
 {
     if (session_ids_in(u) & names) {
         size_t n = session_ids_strip(u, names, bare);
@@ -38,12 +42,14 @@ static void keep_link(crawler *c, const url *from, const url *link, unsigned kin
 }
 
 /* The same for a link that is not yet resolved. */
-static void add_link(crawler *c, const url *from, const char *text, size_t len, unsigned kind)
+static void add_link(crawler *c, const url *from, const char *text, size_t len,
+                     unsigned kind)
 {
     char out[URL_ROOM];
     url u;
     c->stats.links++;
-    if (c->found.text.len > FOUND_MOST || url_resolve(from, text, len, out, sizeof out, &u) != URL_OK)
+    if (c->found.text.len > FOUND_MOST ||
+        url_resolve(from, text, len, out, sizeof out, &u) != URL_OK)
         c->stats.unreadable++;
     else
         keep_link(c, from, &u, kind);
@@ -81,7 +87,7 @@ static void keep_validators(const fetch *f, page_record *r)
         r->modified = fetch_date(v, n);
 }
 
-/* What became of a page since the crawl before. */
+/* What became of a page since the previous crawl. */
 static unsigned change_of(const job *j, int outcome)
 {
     const fetch *f = &j->f;
@@ -89,7 +95,8 @@ static unsigned change_of(const job *j, int outcome)
     if (outcome != OUT_OK)
         return CHANGE_NONE;
     if (f->status >= 400)
-        return was && (f->status == 404 || f->status == 410) ? CHANGE_GONE : CHANGE_NONE;
+        return was && (f->status == 404 || f->status == 410) ? CHANGE_GONE
+                                                             : CHANGE_NONE;
     if (!was)
         return CHANGE_NEW;
     bool known = j->print.hash && j->before.hash;
@@ -143,7 +150,8 @@ static void finish_page(crawler *c, job *j, int kind, int outcome)
     c->stats.change[j->change]++;
     group g = group_of(j, kind, outcome);
     count_page(c, &j->f, outcome);
-    outputs_page(&c->outputs, j, c->conf->out ? c->q.store->referrer(&c->q, j) : "", outcome);
+    outputs_page(&c->outputs, j, c->conf->out ? c->q.store->referrer(&c->q, j) : "",
+                 outcome);
     found_links_ready(&c->found);
     c->q.store->done(&c->q, j, &g, &c->found);
     job_drop(&c->q, j);
@@ -171,8 +179,8 @@ void finish_session(crawler *c, job *j)
 
 /* ---- pages ----------------------------------------------------------------------- */
 
-/* What a page shows is weighed: a host with nothing new is a trap in the end, and what
- * shows the same under two session ids proves that they are. */
+/* Compares the text of a page with earlier ones. A host that shows nothing new is a
+ * trap in the end, and equal texts under two session ids prove that they are ids. */
 static void weigh_page(crawler *c, job *j, const fingerprint *print)
 {
     enum { PROOFS = 3 };
@@ -252,7 +260,8 @@ static int read_sitemap(crawler *c, job *j)
     return GROUP_SITEMAP;
 }
 
-/* Whether a page sets a cookie and sends us to itself, to see it with the cookie. */
+/* Whether a page sets a cookie and redirects to itself, so that it is asked for with
+ * the cookie. */
 static bool cookie_redirect(const crawler *c, const job *j)
 {
     const fetch *f = &j->f;

@@ -1,5 +1,5 @@
-/* on_robots.c - acts on the answer to a request for robots.txt: the rules, the delay and
- * the sitemaps of a host. Redirects are followed here, five of them as RFC 9309 says. */
+/* on_robots.c - acts on an answer for robots.txt: the rules, the delay and the
+ * sitemaps of a host. Follows up to five redirects, as RFC 9309 says. */
 #include "crawler.h"
 
 static void add_sitemap(crawler *c, const url *base, const char *text, size_t len)
@@ -25,7 +25,7 @@ static void queue_sitemaps(crawler *c, host *h, const url *base)
     c->q.store->done(&c->q, NULL, &g, &c->found);
 }
 
-/* Asks where robots.txt has moved to; false if it is lost. */
+/* Asks for robots.txt where it moved to; false if it cannot be followed. */
 static bool follow_robots(crawler *c, host *h, const job *j)
 {
     enum { HOPS = 5 };
@@ -41,7 +41,7 @@ static bool follow_robots(crawler *c, host *h, const job *j)
     return true;
 }
 
-/* Rules that are final for now: H may be asked for pages, or is given up. */
+/* The rules of H are known now: H may be asked for pages, or is given up. */
 static void set_rules(crawler *c, host *h, const fetch *f, bool failed, bool busy)
 {
     robots_free(h->robots);

@@ -32,7 +32,7 @@ static void open_warc(outputs *r, const uint64_t *size)
         warc_begin(r->warc, g, g->name);
 }
 
-/* Goes on in the next file once this one is large enough; never within a page. */
+/* Begins the next file when this one is large enough, but never within a page. */
 static void rotate_warc(outputs *r)
 {
     output_file *g = &r->file[FILE_WARC];
@@ -60,8 +60,7 @@ void outputs_open(outputs *r, const config *c, const uint64_t *sizes)
     }
     open_warc(r, sizes ? &sizes[FILE_WARC] : NULL);
     r->cdx_name = c->warc && strcmp(c->warc, "-") ? cdxj_path(c) : NULL;
-    output_file_open(&r->file[FILE_CDX], r->cdx_name,
-                 sizes ? &sizes[FILE_CDX] : NULL);
+    output_file_open(&r->file[FILE_CDX], r->cdx_name, sizes ? &sizes[FILE_CDX] : NULL);
     for (int i = 0; i < OUTPUT_FILES; i++) {
         r->file[i].held = c->redis && i != FILE_CDX;
         r->begin.at[i] = r->file[i].b.len;
@@ -69,7 +68,8 @@ void outputs_open(outputs *r, const config *c, const uint64_t *sizes)
     if (c->bodies && mkdir(c->bodies, 0777) < 0 && errno != EEXIST)
         kit_die("%s: %s", c->bodies, strerror(errno));
     r->bodies = -1;
-    if (c->bodies && (r->bodies = open(c->bodies, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+    if (c->bodies &&
+        (r->bodies = open(c->bodies, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         kit_die("%s: %s", c->bodies, strerror(errno));
 }
 
@@ -101,14 +101,14 @@ static const char *note_of(const job *j, int outcome)
 {
     const fetch *f = &j->f;
     return outcome == OUT_OK && j->change ? change_name(j->change)
-           : outcome != OUT_OK ? outcome_name(outcome)
-           : f->truncated    ? "truncated"
-           : f->noindex      ? "noindex"
-                             : "";
+           : outcome != OUT_OK            ? outcome_name(outcome)
+           : f->truncated                 ? "truncated"
+           : f->noindex                   ? "noindex"
+                                          : "";
 }
 
-/* A line of the index whose page is held: when pages before it are withdrawn, its record
- * moves. Its text follows. */
+/* A line of the index whose page is held; its text follows. If pages before it are
+ * withdrawn, its record moves. */
 typedef struct held_line {
     uint32_t page; /* its number */
     uint32_t len;
@@ -121,7 +121,8 @@ static void archive_page(outputs *r, const job *j)
     char digest[SHA1_TEXT];
     output_file *g = &r->file[FILE_WARC];
     rotate_warc(r);
-    uint64_t at = g->size, length = warc_add(r->warc, g, &j->f, j->before.fetched, digest);
+    uint64_t at = g->size,
+             length = warc_add(r->warc, g, &j->f, j->before.fetched, digest);
     if (r->file[FILE_CDX].fd < 0)
         return;
     const char *slash = strrchr(g->name, '/');
@@ -232,8 +233,9 @@ uint32_t outputs_number(const outputs *r)
     return (uint32_t)(r->ends.len / sizeof(page_end)) - 1;
 }
 
-/* Writes file I again from the first held page on, without those that are GONE. The new
- * end is written before the old one is cut off, so nothing of ours is ever missing. */
+/* Rewrites file I from the first held page on, without the pages that are GONE. The
+ * new end is written before the old one is cut off, so none of our pages is ever
+ * missing. */
 static void write_again(outputs *r, int i, const bool *gone)
 {
     output_file *g = &r->file[i];
@@ -257,7 +259,7 @@ static void write_again(outputs *r, int i, const bool *gone)
         kit_die("%s: %s", g->name, strerror(errno));
 }
 
-/* Writes the lines of the index for the pages that were held and stay. */
+/* Writes the lines of the index for held pages that stay. */
 static void write_lines(outputs *r, const bool *gone)
 {
     static buf line;

@@ -1,10 +1,10 @@
 /* outputs.h - what leaves the crawler: pages, links, bodies, archive.
  *
- * Files only grow. Each commit writes their sizes to the log, so that after a crash they
- * are cut back to what the log knows and no line is written twice. A shared crawl has no
- * log: there the pages of the latest flush stay in memory until the server has confirmed
- * which of them are this worker's, and the others are withdrawn. Pipes cannot be cut:
- * there, pages that were in flight may appear twice. */
+ * Files only grow. Each commit writes their sizes to the log, so that after a crash
+ * they are cut back to what the log knows and no line is written twice. A shared crawl
+ * has no log: there the pages of the latest flush stay in memory until the server has
+ * confirmed which of them are this worker's, and the others are withdrawn. Pipes cannot
+ * be cut: there, pages that were in flight may appear twice. */
 #ifndef CRAWL_OUTPUTS_H
 #define CRAWL_OUTPUTS_H
 
@@ -15,7 +15,7 @@
 enum { FILE_PAGES, FILE_LINKS, FILE_WARC, FILE_CDX, OUTPUT_FILES };
 enum { WARC_NUMBER = OUTPUT_FILES }; /* among the numbers in the log: of the archive */
 
-/* How much of each file there was after a page, counted in its b. */
+/* The length of each file's buffer after a page. */
 typedef struct page_end {
     size_t at[OUTPUT_FILES];
 } page_end;
@@ -26,7 +26,7 @@ typedef struct outputs {
     archive *warc;
     uint64_t warc_number; /* of the archive's file, from 0 on */
     char *warc_name, *cdx_name;
-    int bodies; /* their folder; -1: not wanted */
+    int bodies;     /* their folder; -1: not wanted */
     page_end begin; /* before the first page that is held */
     buf ends;       /* page_end of each */
     buf lines;      /* of the index, for pages that are held: held_line and its text */
@@ -42,8 +42,8 @@ void outputs_link(outputs *r, const url *from, const url *to, unsigned kind);
 /* Writes what is buffered and sets the sizes for the log; SYNC waits for the disk. */
 void outputs_flush(outputs *r, uint64_t sizes[FRONTIER_OUTPUTS], bool sync);
 
-/* For a shared crawl: the number of the page reported last; and the end of a batch of
- * pages, of which the N pages REFUSED are withdrawn. */
+/* For a shared crawl: the number of the page written last; and the end of a batch of
+ * pages, which withdraws the N pages REFUSED. */
 uint32_t outputs_number(const outputs *r);
 void outputs_confirm(outputs *r, const uint32_t *refused, size_t n);
 void outputs_close(outputs *r);

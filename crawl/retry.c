@@ -1,4 +1,4 @@
-/* retry.c - what a failure means for a page and its host: another attempt, when, or none. */
+/* retry.c - decides after a failure whether and when to try a page again. */
 #include "crawler.h"
 
 enum { RETRIES_WAITING = 1000 }; /* of one host; beyond that a failure is final */
@@ -42,7 +42,7 @@ bool retry_later(crawler *c, job *j)
         schedule_wait(&c->q, j->h, wait);
     j->not_before = c->q.now + (uint64_t)(wait * 1000);
     c->stats.retries++;
-    fetch_free(f); /* it may wait long, and needs no memory meanwhile */
+    fetch_free(f); /* it may wait long, and needs no memory until then */
     f->head = f->body = f->sent = f->location_room = (buf){0};
     schedule_front(&c->q, j);
     return true;
@@ -50,8 +50,7 @@ bool retry_later(crawler *c, job *j)
 
 enum { HOST_PATIENCE = 8 }; /* connections that fail in a row before a host is left */
 
-/* Common to all answers: frees the connection, and says when the host may be asked
- * again. */
+/* For every answer: frees the connection, and sets when the host may be asked again. */
 void free_connection(crawler *c, job *j)
 {
     host *h = j->h;

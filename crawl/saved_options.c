@@ -1,4 +1,4 @@
-/* saved_options.c - DIR/options: how a crawl began, for those who resume it.
+/* saved_options.c - DIR/options: the options and seeds of a crawl, for --resume.
  *
  * Lines of name, tab, value; the name "url" is a seed, "seed" the random number behind
  * the log's checksums. An option given with --resume

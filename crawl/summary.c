@@ -31,8 +31,8 @@ void summary_progress(crawler *c, bool last)
     shown = true;
     fprintf(stderr, "\r\033[K%s pages, %" PRIu64 "/s, %s, %s waiting, %zu hosts",
             kit_show_count(c->stats.pages, count), c->stats.pages - pages,
-            kit_show_bytes((double)c->stats.bytes, bytes), kit_show_count(c->q.queued, queue),
-            c->q.hosts.count);
+            kit_show_bytes((double)c->stats.bytes, bytes),
+            kit_show_count(c->q.queued, queue), c->q.hosts.count);
     pages = c->stats.pages;
 }
 
@@ -65,7 +65,8 @@ static void print_json(crawler *c, bool interrupted)
     kit_json_real(&j, "seconds", t);
     kit_json_real(&j, "pages_per_second", (double)s->pages / t);
     kit_json_real(&j, "cpu_seconds", cpu_of(RUSAGE_SELF));
-    if (c->conf->threads > 1) /* of the thread that decides: what bounds -j in the end */
+    if (c->conf->threads >
+        1) /* of the thread that decides: what bounds -j in the end */
         kit_json_real(&j, "deciding_cpu_seconds", cpu_of(RUSAGE_THREAD));
     kit_json_count(&j, "memory", (uint64_t)r.ru_maxrss * 1024);
     kit_json_count(&j, "nothing_new", s->dull);
@@ -133,7 +134,8 @@ void summary_print(crawler *c, bool interrupted)
                      s->why[i][0] ? ")" : "", s->outcome[i] == 1 ? ": " : ", last ",
                      s->whose[i]);
     if (c->q.again)
-        kit_warn("since the crawl before: %llu new, %llu changed, %llu gone, %llu unchanged",
+        kit_warn("since the previous crawl: %llu new, %llu changed, %llu gone, %llu "
+                 "unchanged",
                  (unsigned long long)s->change[CHANGE_NEW],
                  (unsigned long long)s->change[CHANGE_CHANGED],
                  (unsigned long long)s->change[CHANGE_GONE],
@@ -146,7 +148,8 @@ void summary_print(crawler *c, bool interrupted)
         "%s addresses seen, %s in memory, %s on disk; pages lost to false positives: "
         "%.2g expected",
         kit_show_count(n, a), kit_show_bytes((double)c->q.store->seen_bytes(&c->q), b),
-        kit_show_bytes((double)c->q.store->disk_bytes(&c->q), e), c->q.store->seen_lost(&c->q));
+        kit_show_bytes((double)c->q.store->disk_bytes(&c->q), e),
+        c->q.store->seen_lost(&c->q));
     if (interrupted && c->conf->dir && !c->conf->redis)
         kit_warn("stopped; resume with: seen crawl --resume %s", c->conf->dir);
 }
@@ -174,14 +177,15 @@ static void list_group(void *ctx, const group *g)
         l->parent.text[0] = 0;
     const char *note =
         g->outcome ? outcome_name(g->outcome) : change_name(g->record.change);
-    uint64_t same_at = g->record.hash ? same_text_add(&l->texts, g->record.hash, g->done_at) : 0;
+    uint64_t same_at =
+        g->record.hash ? same_text_add(&l->texts, g->record.hash, g->done_at) : 0;
     l->same.text[0] = 0;
     if (same_at && !frontier_read(l->f, same_at, &l->same))
         l->same.text[0] = 0;
     if (!l->json) {
-        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\t%s\n", l->e.text,
-               g->status, g->type, l->e.depth, g->size, l->parent.text, note,
-               g->record.why, l->same.text);
+        printf("%s\t%d\t%s\t%u\t%" PRIu64 "\t%s\t%s\t%s\t%s\n", l->e.text, g->status,
+               g->type, l->e.depth, g->size, l->parent.text, note, g->record.why,
+               l->same.text);
         return;
     }
     l->line.len = 0;

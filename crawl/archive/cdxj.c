@@ -1,5 +1,5 @@
-/* cdxj.c - the archive's index: a line a record with its key, its time, and JSON that says
- * where it is; and the order of the lines. */
+/* cdxj.c - writes the lines of the archive's index, and sorts them at the end. A
+ * line has the key of an answer, its time, and JSON that says where its record is. */
 #include "cdxj.h"
 #include "json_field.h"
 #include "output.h"
@@ -35,8 +35,8 @@ static void add_surt(buf *b, const url *u)
     buf_add(b, u->text + u->path, u->len - u->path);
 }
 
-void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at, uint64_t length,
-               const char *digest)
+void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at,
+               uint64_t length, const char *digest)
 {
     char text[64], date[32];
     time_t now = time(NULL);
@@ -56,13 +56,15 @@ void cdxj_line(buf *line, const fetch *f, const char *file, uint64_t at, uint64_
     snprintf(text, sizeof text, "%llu", (unsigned long long)at);
     json_field(line, "offset", text);
     json_field(line, "filename", file);
-    memmove(line->p + brace, line->p + brace + 1, --line->len - brace); /* the first comma */
+    memmove(line->p + brace, line->p + brace + 1,
+            --line->len - brace); /* the first comma */
     buf_text(line, "}\n");
 }
 
 void cdxj_move(buf *line, uint64_t less)
 {
-    static const char name[] = ",\"offset\":\""; /* quotes inside of fields are escaped */
+    static const char name[] =
+        ",\"offset\":\""; /* quotes inside of fields are escaped */
     char *at = memmem(line->p, line->len, name, sizeof name - 1), number[32];
     if (!at || !less)
         return;
@@ -128,7 +130,8 @@ void cdxj_sort(const char *path)
     if (fd < 0 || fstat(fd, &st) < 0)
         kit_die("%s: %s", path, strerror(errno));
     if (st.st_size > MOST) {
-        kit_warn("%s is too large to be sorted here: LC_ALL=C sort -o %s %s", path, path, path);
+        kit_warn("%s is too large to be sorted here: LC_ALL=C sort -o %s %s", path,
+                 path, path);
     } else if (st.st_size > 0) {
         size_t n = (size_t)st.st_size;
         char *text = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -143,7 +146,9 @@ void cdxj_sort(const char *path)
 char *cdxj_path(const config *c)
 {
     char *path = kit_alloc(strlen(c->warc) + 8);
-    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
-    sprintf(path, "%.*s.cdxj", dot ? (int)(dot - c->warc) : (int)strlen(c->warc), c->warc);
+    const char *name = strrchr(c->warc, '/'),
+               *dot = strstr(name ? name : c->warc, ".warc");
+    sprintf(path, "%.*s.cdxj", dot ? (int)(dot - c->warc) : (int)strlen(c->warc),
+            c->warc);
     return path;
 }

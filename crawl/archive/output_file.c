@@ -23,7 +23,7 @@ void output_file_open(output_file *f, const char *path, const uint64_t *size)
     }
     bool new = access(path, F_OK) < 0;
     f->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (size ? 0 : O_TRUNC), 0666);
-    if (f->fd < 0 || fstat(f->fd, &st) < 0 || (new && kit_sync_folder(path) < 0))
+    if (f->fd < 0 || fstat(f->fd, &st) < 0 || (new &&kit_sync_folder(path) < 0))
         kit_die("%s: %s", path, strerror(errno));
     f->regular = S_ISREG(st.st_mode);
     if (size && f->regular) {

@@ -2,8 +2,8 @@
  *
  * The request as it was sent and the answer as it came. Bodies are unpacked, so fields
  * that describe the transfer (Content-Encoding, Transfer-Encoding,
- * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added. The
- * digests are those of the block and of the payload as they stand in the record. */
+ * Content-Length) are renamed to X-Archive-Orig-... and the true Content-Length added.
+ * The digests are those of the block and of the payload as they stand in the record. */
 #include "warc.h"
 #include "seen.h"
 
@@ -113,7 +113,8 @@ void warc_begin(archive *a, output_file *g, const char *path)
              "software: seen-crawl/%s\r\nformat: WARC File Format 1.1\r\n"
              "conformsTo: http://iipc.github.io/warc-specifications/specifications/"
              "warc-format/warc-1.1/\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n",
-             seen_version(), a->conf->no_robots ? "ignore" : "obey", a->conf->user_agent);
+             seen_version(), a->conf->no_robots ? "ignore" : "obey",
+             a->conf->user_agent);
     buf_text(&a->block, text);
     put_record(a, g);
 }
@@ -171,8 +172,7 @@ static void copy_request(archive *a, const fetch *f)
 }
 
 /* A page that the server says has not changed: what was archived before still holds. */
-static void begin_revisit(archive *a, const char *id, const fetch *f,
-                          uint64_t before)
+static void begin_revisit(archive *a, const char *id, const fetch *f, uint64_t before)
 {
     char date[32];
     time_t t = (time_t)before;
@@ -224,7 +224,8 @@ uint64_t warc_add(archive *a, output_file *g, const fetch *f, uint64_t before,
 const char *warc_path(const config *c, uint64_t n)
 {
     static char path[4096];
-    const char *name = strrchr(c->warc, '/'), *dot = strstr(name ? name : c->warc, ".warc");
+    const char *name = strrchr(c->warc, '/'),
+               *dot = strstr(name ? name : c->warc, ".warc");
     if (!dot)
         dot = c->warc + strlen(c->warc);
     if (n)

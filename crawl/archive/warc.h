@@ -14,9 +14,9 @@ void warc_free(archive *a); /* NULL is allowed */
 /* Begins the file PATH with a record that describes it. */
 void warc_begin(archive *a, output_file *g, const char *path);
 
-/* Adds the answer F and its request. BEFORE is when the page was last fetched, in seconds
- * since 1970 (0: unknown), for an answer 304. Returns the bytes of the answer's record,
- * which comes first; DIGEST is of its payload, empty if there is none. */
+/* Adds the answer F and its request. BEFORE is when the page was last fetched, in
+ * seconds since 1970 (0: unknown), for an answer 304. Returns the bytes of the answer's
+ * record, which comes first; DIGEST is of its payload, empty if there is none. */
 uint64_t warc_add(archive *a, output_file *g, const fetch *f, uint64_t before,
                   char digest[SHA1_TEXT]);
 

@@ -1,20 +1,20 @@
-/* cookie_jar.h - the cookies of --cookies: one jar for all transfers of a crawl,
- * whichever thread makes them. */
+/* cookie_jar.h - the cookies of --cookies: all threads of a crawl share one jar. */
 #ifndef CRAWL_COOKIE_JAR_H
 #define CRAWL_COOKIE_JAR_H
 
 typedef struct cookie_jar cookie_jar;
 
-/* Reads FILE, in Netscape's form; a file that is not there is an empty jar. Dies if it
- * cannot be written: that shows now, not at the end of the crawl. */
+/* Reads FILE, in Netscape's form; a missing file is an empty jar. Dies if FILE
+ * cannot be written, so that the user learns of it now and not at the end of the
+ * crawl. */
 cookie_jar *cookie_jar_open(const char *file);
 
-/* Writes the file. NULL is no jar, and nothing is done. */
+/* Writes the file. Does nothing if J is NULL. */
 void cookie_jar_save(cookie_jar *j);
-/* Writes and closes it; after the last transfer that uses it. */
+/* Writes the file and frees the jar. Call it after the last transfer. */
 void cookie_jar_close(cookie_jar *j);
 
-/* What libcurl's transfers take it by: a CURLSH. */
+/* The jar as libcurl's transfers share it: a CURLSH. */
 void *cookie_jar_share(const cookie_jar *j);
 
 #endif

@@ -35,8 +35,8 @@ void fetch_free(fetch *f)
     free(f->location_room.p);
 }
 
-/* One line of HEAD from *FROM on, which moves behind it: the length of its name, and its
- * value without white space around it. False at the end. */
+/* Finds the next field of HEAD from *FROM on and moves *FROM behind it: its name of
+ * N bytes, and its value without the white space around it. False at the end. */
 static bool next_field(const buf *head, size_t *from, const char **name, size_t *n,
                        const char **value, size_t *len)
 {
@@ -178,7 +178,8 @@ bool fetch_wants_body(const fetch *f, const config *c)
 unsigned fetch_keeps(const config *c)
 {
     struct rlimit r;
-    rlim_t most = KEPT_FOR_EACH * (rlim_t)c->connections, room, used = c->connections + 64;
+    rlim_t most = KEPT_FOR_EACH * (rlim_t)c->connections, room,
+           used = c->connections + 64;
     if (getrlimit(RLIMIT_NOFILE, &r) < 0)
         return c->connections;
     room = r.rlim_cur / (c->threads ? c->threads : 1);
@@ -189,7 +190,8 @@ unsigned fetch_keeps(const config *c)
 void fetch_raise_limit(const config *c)
 {
     struct rlimit r;
-    rlim_t want = (2 * KEPT_FOR_EACH + 1) * (rlim_t)c->connections + 64 * (rlim_t)c->threads;
+    rlim_t want =
+        (2 * KEPT_FOR_EACH + 1) * (rlim_t)c->connections + 64 * (rlim_t)c->threads;
     if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= want)
         return;
     r.rlim_cur = want < r.rlim_max ? want : r.rlim_max;

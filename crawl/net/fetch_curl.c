@@ -77,7 +77,7 @@ struct curl_engine {
     const cookie_jar *jar; /* NULL: no cookies */
     bool ticking;
     bool address_failed; /* a socket was closed that did not connect */
-    long http; /* the highest version to offer */
+    long http;           /* the highest version to offer */
 };
 
 enum { GOOD_HTTP2 = 0x080e01 };
@@ -152,8 +152,8 @@ static int on_debug(CURL *easy, curl_infotype what, char *p, size_t n, void *ctx
     return 0;
 }
 
-/* Called for every address before it is connected to: the first, further ones of the
- * same name, and those behind redirects. */
+/* libcurl calls this before it connects to an address: the first one of a name, and
+ * each further one it tries. */
 static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *a)
 {
     transfer *t = ctx;
@@ -169,8 +169,8 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
 static void collect_done(share *s);
 
-/* Closes a socket on which far more comes than answers. Most answers are read before
- * the first look. */
+/* Closes a socket that receives far more bytes than its answers have. Most answers
+ * are complete before the first check. */
 static void stop_flood(socket_watch *s)
 {
     enum { LOOK_EVERY = 64, OVERHEAD = 8, FREE = 16 << 20 };
@@ -318,8 +318,6 @@ static transfer *new_transfer(curl_engine *e)
     curl_easy_setopt(h, CURLOPT_PROXY, c->proxy ? c->proxy : "");
     if (!c->proxy)
         curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* else the environment is asked */
-    if (e->resolve)
-        curl_easy_setopt(h, CURLOPT_RESOLVE, e->resolve);
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, t->error);
     curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, on_head);
     curl_easy_setopt(h, CURLOPT_HEADERDATA, t);
@@ -375,6 +373,8 @@ static void curl_start(engine *base, fetch *f)
         t->next->prev = t;
     e->in_flight = t;
     curl_easy_setopt(t->easy, CURLOPT_URL, f->u.text);
+    if (e->resolve) /* again each time: the handle may come from another share */
+        curl_easy_setopt(t->easy, CURLOPT_RESOLVE, e->resolve);
     set_fields(e, t, f);
     t->share = &e->share[seen_hash_seeded(0, f->u.text, f->u.path) % SHARES];
     if (curl_multi_add_handle(t->share->multi, t->easy) != CURLM_OK)
@@ -399,7 +399,7 @@ static int outcome_of(CURLcode code)
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_CACERT_BADFILE: /* as well if there is none (ca-certificates) */
+    case CURLE_SSL_CACERT_BADFILE: /* also if there is no such file (ca-certificates) */
     case CURLE_SSL_CRL_BADFILE:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -409,7 +409,7 @@ static int outcome_of(CURLcode code)
     }
 }
 
-/* Why T failed, in words: libcurl's, but for times and ports that differ each time. */
+/* Writes why T failed: libcurl's words, except where they contain times or ports. */
 static void write_reason(transfer *t, CURLcode code)
 {
     fetch *f = t->f;
@@ -450,7 +450,7 @@ static void finish_transfer(curl_engine *e, transfer *t, CURLcode code)
     snprintf(f->address, sizeof f->address, "%s", ip ? ip : "");
     if (!t->body_begun)
         fetch_read_head(f);
-    /* libcurl takes a head that breaks off for an answer. */
+    /* libcurl accepts a head that breaks off. */
     if (status && (!t->head_ended || status < 200)) {
         f->status = 0;
         if (f->outcome == OUT_OK) {
@@ -566,8 +566,7 @@ engine *engine_curl(const config *c, int loop, cookie_jar *jar)
     e->http = curl_version_info(CURLVERSION_NOW)->version_num < GOOD_HTTP2
                   ? CURL_HTTP_VERSION_1_1
                   : CURL_HTTP_VERSION_2TLS;
-    e->fields = curl_slist_append(
-        NULL, "Accept: text/html,*/*;q=0.9");
+    e->fields = curl_slist_append(NULL, "Accept: text/html,*/*;q=0.9");
     e->fields = curl_slist_append(e->fields, "Accept-Encoding: " UNPACK_ACCEPT);
     buf agent = {0};
     buf_text(&agent, "User-Agent: ");

@@ -1,13 +1,12 @@
-/* fetch_threads.c - -j: threads that fetch pages and read them, behind the face of one
- * engine.
+/* fetch_threads.c - -j: several threads fetch and read pages; to the crawl they look
+ * like one engine.
  *
  * The crawl's own thread keeps the queues, the seen-set and the log, and decides; so
  * what is true of one thread, kill -9 included, is true of many. Requests go to the
  * thread that their lane selects, in batches: those of one turn of the crawl's loop
  * together. Each thread has a loop and an engine of its own, reads the pages it fetched
- * (fetch_reader) and gives back what one turn of its loop brought. A fetch belongs to one
- * thread at a time; the locks that it passes through order all that was written to it.
- */
+ * (fetch_reader) and gives back what one turn of its loop brought. A fetch belongs to
+ * one thread at a time; the locks it passes through make all writes to it visible. */
 #include "fetch.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@ typedef struct fetcher {
     int loop;
     watch wake;
     engine *engine;
-    void *reading; /* state of the reader */
+    void *reading;   /* state of the reader */
     fetch_list done; /* in this turn; of the thread */
     fetch_list next; /* to be sent in this turn; of the crawl's thread */
     pthread_mutex_t lock;
@@ -97,8 +96,8 @@ static void hang_bell(watch *w, void (*ready)(watch *w, uint32_t events), int lo
     loop_set(loop, w, EPOLLIN);
 }
 
-/* Moves all of FROM to TO, which LOCK guards, and rings if the other side has nothing
- * to do yet. */
+/* Moves all of FROM to TO, which LOCK guards, and wakes the other side if TO was
+ * empty. */
 static void hand_over(fetch_list *from, fetch_list *to, pthread_mutex_t *lock,
                       const watch *bell)
 {
@@ -119,7 +118,8 @@ static void on_wake(watch *w, uint32_t events)
     silence(w);
 }
 
-/* A fetch is done: its page is read here, and the crawl hears of it after this turn. */
+/* A fetch is done. Its page is read here, and the crawl learns of it after this
+ * turn. */
 static void on_fetched(fetch *f)
 {
     fetcher *t = f->fetcher;

@@ -1,4 +1,4 @@
-/* rate_limit.c - a token bucket with a debt. */
+/* rate_limit.c - a token bucket that may go into debt. */
 #include "rate_limit.h"
 
 enum { FIRST_GUESS = 32 << 10, WEIGHT = 8 };

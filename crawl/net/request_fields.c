@@ -1,4 +1,4 @@
-/* request_fields.c - who may see which password, and what a field may be. */
+/* request_fields.c - sends each password to its own host, and checks header fields. */
 #include "request_fields.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void base64(buf *out, const char *s)
     }
 }
 
-/* Keeps one line as "host\0Basic ...", so that a request needs no work. */
+/* Stores one line as "host\0base64\0", ready to be sent. */
 static void add_account(config *c, const char *where, size_t number, char *line)
 {
     char *host = line + strspn(line, " \t"), *end = host + strcspn(host, " \t\r\n");

@@ -1,4 +1,5 @@
-/* request_fields.h - header fields beyond the usual ones: --header, --auth, conditions. */
+/* request_fields.h - header fields beyond the usual ones: --header, --auth, conditions.
+ */
 #ifndef CRAWL_REQUEST_FIELDS_H
 #define CRAWL_REQUEST_FIELDS_H
 

@@ -1,8 +1,8 @@
 /* charset.h - pages that are not in UTF-8.
  *
- * A page in an older encoding is converted to UTF-8 before it is read, because the paths
- * of addresses are in UTF-8. Only the query of a link goes back to the page's encoding,
- * as in browsers. The C library's iconv does the work. */
+ * A page in an older encoding is converted to UTF-8 before it is read, because the
+ * paths of addresses are in UTF-8. Only the query of a link goes back to the page's
+ * encoding, as in browsers. The C library's iconv does the work. */
 #ifndef CRAWL_CHARSET_H
 #define CRAWL_CHARSET_H
 

@@ -1,8 +1,9 @@
 /* fingerprint.c - a page's text, cut at its tags, as a hash and a simhash.
  *
- * The simhash is Charikar's: each bit is the majority of that bit over the hashes of all
- * pieces. Pieces are the runs of text between tags; a page of few runs is cut into words
- * in which all digits are one, so that "page 17 of 90" and "page 18 of 90" are alike. */
+ * The simhash is Charikar's: each bit is the majority of that bit over the hashes of
+ * all pieces. Pieces are the runs of text between tags; a page of few runs is cut into
+ * words in which all digits are one, so that "page 17 of 90" and "page 18 of 90" are
+ * alike. */
 #include "fingerprint.h"
 #include "seen.h"
 
@@ -57,8 +58,8 @@ static uint64_t majority(votes *v)
 {
     uint64_t out = 0;
     add_waiting(v);
-    /* All counters are compared with half of the votes at once, from the highest bit on:
-     * OUT has those that are larger, SAME those that are equal so far. */
+    /* All counters are compared with half of the votes at once, from the highest bit
+     * on: OUT has those that are larger, SAME those that are equal so far. */
     uint64_t half = v->total / 2, same = ~0ull;
     for (int k = PLANES - 1; k >= 0; k--) {
         uint64_t bit = half >> k & 1 ? ~0ull : 0;
@@ -101,7 +102,8 @@ static bool next_run(const char **p, const char *end, const char **run, size_t *
         return false;
     const char *from = *p;
     const char *lt = *from == '<' ? from : memchr(from, '<', (size_t)(end - from));
-    const char *gt = lt ? memchr(lt, '>', (size_t)(end - lt)) : NULL, *stop = lt ? lt : end;
+    const char *gt = lt ? memchr(lt, '>', (size_t)(end - lt)) : NULL,
+               *stop = lt ? lt : end;
     *p = gt ? gt + 1 : end;
     while (from < stop && (unsigned char)*from <= ' ')
         from++;

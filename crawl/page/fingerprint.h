@@ -11,7 +11,7 @@
 
 typedef struct fingerprint {
     uint64_t hash;    /* of the text: equal text, equal hash */
-    uint64_t simhash; /* of its pieces: similar text, few different bits */
+    uint64_t simhash; /* similar texts differ in few bits */
 } fingerprint;
 
 /* Never zero, so that zero can mean "not known". */

@@ -20,8 +20,8 @@ void found_links_add(found_links *l, const url *u)
     l->count++;
 }
 
-/* Pages name a few origins again and again. A link that begins with a known one, in the
- * one spelling, is resolved against that: its host need not be parsed again. */
+/* Pages link to a few origins again and again. If a link begins with a known origin
+ * in normal form, it is resolved against that: its host is not parsed again. */
 enum { ORIGINS = 64, ORIGIN_ROOM = 64 };
 struct known_origins {
     struct known_origin {
@@ -30,7 +30,7 @@ struct known_origins {
     } at[ORIGINS];
 };
 
-/* Where the origin of LINK has its place; NULL if it has none. */
+/* The place for the origin of LINK; NULL if LINK has no origin to remember. */
 static struct known_origin *origin_of(found_links *l, const char *link, size_t len)
 {
     if (len < 9 || memcmp(link, "http", 4))

@@ -5,7 +5,7 @@
 #include "buf.h"
 #include "url.h"
 
-/* Addresses in one spelling, one after the other. */
+/* Normalised addresses, one after the other. */
 typedef struct found_links {
     buf text;
     url *u; /* offsets into TEXT until found_links_ready */
@@ -15,10 +15,11 @@ typedef struct found_links {
 
 void found_links_add(found_links *l, const url *u); /* copies its text */
 
-/* Adds LINK as it is resolved against BASE; false if it is not an address. */
+/* Resolves LINK against BASE and adds it; false if it is not an address. */
 bool found_links_resolve(found_links *l, const url *base, const char *link, size_t len);
 
-void found_links_ready(found_links *l); /* the urls' texts point into TEXT from here on */
+void found_links_ready(
+    found_links *l); /* the urls' texts point into TEXT from here on */
 void found_links_clear(found_links *l);
 void found_links_free(found_links *l);
 

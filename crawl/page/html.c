@@ -29,8 +29,8 @@ void html_begin(html *h, const char *page, size_t len)
 /* ---- tags ---------------------------------------------------------------------- */
 
 /* Ends of tag names, of attribute names and of unquoted values. */
-static const uint8_t ends_tag[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1,
-                                      [' '] = 1,  ['/'] = 1,  ['>'] = 1};
+static const uint8_t ends_tag[256] = {
+    ['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1, [' '] = 1, ['/'] = 1, ['>'] = 1};
 static const uint8_t ends_name[256] = {['\t'] = 1, ['\n'] = 1, ['\f'] = 1, ['\r'] = 1,
                                        [' '] = 1,  ['/'] = 1,  ['>'] = 1,  ['='] = 1};
 static const uint8_t ends_value[256] = {
@@ -46,8 +46,9 @@ static int attr_of(html_span name)
         [HTML_CHARSET] = {"charset", 7},
     };
     int i = 0;
-    while (i < HTML_ATTRS && (names[i].len != name.len || (name.p[0] | 32) != names[i].p[0] ||
-                              strncasecmp(names[i].p, name.p, name.len)))
+    while (i < HTML_ATTRS &&
+           (names[i].len != name.len || (name.p[0] | 32) != names[i].p[0] ||
+            strncasecmp(names[i].p, name.p, name.len)))
         i++;
     return i;
 }
@@ -112,8 +113,8 @@ static const struct {
     {"noscript", 8, HTML_OTHER, RAW}, {"plaintext", 9, HTML_OTHER, PLAINTEXT},
 };
 
-/* By length, which names of that length there are: bits of their first letters. Most tags
- * are none of these, and known to be so at one look. */
+/* For each length, the first letters of the known names, as bits. Most tags are not
+ * among them, which one look tells. */
 static uint32_t first_letters[10];
 
 __attribute__((constructor)) static void fill_letters(void)
@@ -210,7 +211,7 @@ static const char *behind(const char *p, const char *end, char c)
     return p ? p + 1 : end;
 }
 
-/* The next C from P on, or NULL. Tags often follow each other without a gap. */
+/* The first C from P on, or NULL. Tags often follow each other without a gap. */
 static const char *find_byte(const char *p, const char *end, char c)
 {
     return *p == c ? p : memchr(p, c, (size_t)(end - p));

@@ -62,8 +62,8 @@ bool html_attr(const html_tag *tag, enum html_attr_name name, html_span *value);
  * for 2 * len + 4 bytes, as UTF-8. Returns the length. */
 size_t html_decode(html_span value, char *out);
 
-/* Whether the value is WORD (small letters), letter case aside; or holds it as one of
- * its words, which are separated by white space or commas. */
+/* Whether the value is WORD (lower case), ignoring case; or has it among its words,
+ * which are separated by white space or commas. */
 bool html_is(html_span value, const char *word);
 bool html_has_word(html_span value, const char *word);
 

@@ -22,7 +22,7 @@ static char *text_room(page *pg, size_t n)
     return pg->text + pg->text_len;
 }
 
-/* Decodes VALUE to the end of the text and sets where it lies. */
+/* Appends VALUE, decoded, to the text and sets its place. */
 static bool keep_text(page *pg, html_span value, uint32_t *at, uint32_t *len)
 {
     char *out = text_room(pg, 2 * value.len + 4);

@@ -8,7 +8,7 @@ enum {
 
 bool page_extract_wanted(const fetch *f)
 {
-    /* Of a page that broke off, the links that came are better than none. */
+    /* If a page broke off, the links that arrived are better than none. */
     bool whole = f->outcome == OUT_OK || (f->outcome == OUT_BROKEN && f->body.len);
     return f->is_page && whole && f->status / 100 == 2 && fetch_is_html(f->type) &&
            !f->dropped;
@@ -17,7 +17,8 @@ bool page_extract_wanted(const fetch *f)
 static void add_link(page_extract *d, const url *base, const char *text, size_t len,
                      unsigned kind)
 {
-    if (d->links.text.len > LINKS_MOST || !found_links_resolve(&d->links, base, text, len))
+    if (d->links.text.len > LINKS_MOST ||
+        !found_links_resolve(&d->links, base, text, len))
         d->unreadable++;
     else
         buf_byte(&d->kinds, (uint8_t)kind);

@@ -19,7 +19,7 @@ typedef struct page_extract {
     uint64_t nofollow;   /* links that are not to be followed */
 } page_extract;
 
-/* What reading needs, reused from page to page; all zero at first. */
+/* Buffers for reading, reused from page to page; all zero at first. */
 typedef struct page_extractor {
     page page;
     buf utf8, link; /* of pages in another encoding */

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 128 }; /* positions; on disk one word more, the number of the next block */
+enum {
+    BLOCK = 128
+}; /* positions; on disk one word more, the number of the next block */
 
 struct spill {
     int fd;

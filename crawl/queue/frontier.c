@@ -24,7 +24,7 @@ struct frontier {
     size_t groups; /* in the batch */
     struct hole {
         uint64_t from, to;
-    } *holes;
+    } * holes;
     size_t hole_count;
     unsigned rounds;
     uint64_t group_at;
@@ -195,8 +195,7 @@ static bool walk_batch(frontier *f, const uint8_t *p, size_t len, size_t groups,
     for (size_t i = 0; i < groups && !r.bad; i++) {
         get_group(&r, &g);
         /* Only a hole may hold the entries that are missing. */
-        if (r.bad || g.first_id < f->count ||
-            (g.first_id > f->count && !f->hole_count))
+        if (r.bad || g.first_id < f->count || (g.first_id > f->count && !f->hole_count))
             return false;
         for (size_t k = 0; k < g.links; k++) {
             uint64_t index, back, entry_at = at + (uint64_t)(r.p - p);
@@ -244,8 +243,8 @@ static uint64_t walk_all(frontier *f, uint64_t limit, const walker *w)
     return at;
 }
 
-static void refuse(const frontier *f, const char *dir, const char *where,
-                   uint64_t from, uint64_t to)
+static void refuse(const frontier *f, const char *dir, const char *where, uint64_t from,
+                   uint64_t to)
 {
     kit_die("%s: %s (bytes %llu to %llu); 'seen crawl --repair %s' keeps a copy and "
             "saves all that is good",
@@ -457,7 +456,8 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
 /* ---- reading one entry ----------------------------------------------------------- */
 
 /* The block of the log that holds AT; NULL if it is not yet whole. Entries that wait in
- * the queues of many hosts were written close together: most are found without a call. */
+ * the queues of many hosts were written close together: most are found without a call.
+ */
 static const char *block_at(frontier *f, uint64_t at)
 {
     uint64_t number = at / BLOCK_BYTES;
@@ -478,11 +478,13 @@ static const char *block_at(frontier *f, uint64_t at)
 /* Up to N bytes from AT on, committed or not. */
 static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
 {
-    size_t off = at % BLOCK_BYTES, first = BLOCK_BYTES - off < n ? BLOCK_BYTES - off : n;
+    size_t off = at % BLOCK_BYTES,
+           first = BLOCK_BYTES - off < n ? BLOCK_BYTES - off : n;
     const char *block = block_at(f, at);
     if (block) {
         memcpy(p, block + off, first);
-        return first < n ? first + read_any(f, (char *)p + first, n - first, at + first) : n;
+        return first < n ? first + read_any(f, (char *)p + first, n - first, at + first)
+                         : n;
     }
     if (at >= f->size) {
         uint64_t from = at - f->size;

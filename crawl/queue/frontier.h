@@ -48,7 +48,7 @@ typedef struct group {
     unsigned depth, hops; /* of the entries */
     uint64_t first_id;
     size_t links;
-    char origin[300]; /* of the page done: "https://example.org" */
+    char origin[300];   /* of the page done: "https://example.org" */
     page_record record; /* of the page done */
     uint64_t record_at; /* where it is in the log, when it is walked */
 } group;
@@ -76,8 +76,8 @@ void frontier_close(frontier *f);
 uint64_t frontier_seed(const frontier *f);
 uint64_t frontier_count(const frontier *f); /* entries */
 uint64_t frontier_bytes(const frontier *f);
-uint64_t frontier_cut(const frontier *f); /* bytes of a torn end */
-bool frontier_repaired(const frontier *f); /* there is a hole */
+uint64_t frontier_cut(const frontier *f);    /* bytes of a torn end */
+bool frontier_repaired(const frontier *f);   /* there is a hole */
 unsigned frontier_rounds(const frontier *f); /* how often --again was begun */
 
 /* Sizes of the output files at the last commit. */
@@ -110,8 +110,8 @@ typedef struct walker {
 } walker;
 void frontier_walk(frontier *f, const walker *w);
 
-/* Where the record of each page is, by the id of the page; 0: it is not done. Of several
- * rounds the latest counts. The caller frees it. */
+/* Where the record of each page is, by the id of the page; 0: it is not done. Of
+ * several rounds the latest counts. The caller frees it. */
 uint64_t *frontier_latest(frontier *f);
 
 /* Puts holes over the damaged parts of DIR/frontier.log and keeps the damaged file

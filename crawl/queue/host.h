@@ -31,7 +31,7 @@ struct job {
     uint64_t id, at, parent_at;
     unsigned depth, hops, attempts;
     int kind;
-    ip_load *ip;  /* counted there while in flight */
+    ip_load *ip;         /* counted there while in flight */
     uint64_t not_before; /* milliseconds */
     uint64_t began;      /* milliseconds: when the request was sent */
     uint64_t reserved;   /* bytes, for --limit-rate */
@@ -39,7 +39,7 @@ struct job {
     char *token;         /* in shared mode: as the queue holds it */
     fingerprint print;   /* of the page, once it is read; zero: not known */
     bool dull;           /* it looks like an earlier page */
-    page_record before;   /* with --again: what the crawl before knows of it */
+    page_record before;  /* with --again: what the previous crawl knows of it */
     int before_status;   /* 0: nothing */
     unsigned change;     /* enum change */
     job *next;
@@ -58,10 +58,10 @@ struct host {
     job *held;  /* popped from the queue, but of a later level */
     uint64_t ready_at;
     uint64_t pages;
-    uint64_t fresh, dull;     /* pages that showed something new, or did not */
-    unsigned void_names;      /* parameters that are session ids here */
-    unsigned session_proofs;  /* texts seen under two session ids */
-    uint64_t last_proof;      /* the latest of them */
+    uint64_t fresh, dull;    /* pages that showed something new, or did not */
+    unsigned void_names;     /* parameters that are session ids here */
+    unsigned session_proofs; /* texts seen under two session ids */
+    uint64_t last_proof;     /* the latest of them */
     unsigned in_flight, fails, robots_tries;
     uint8_t robots_state, dead; /* dead: the outcome for all that is left */
     char *dead_why;             /* in words, or NULL */
@@ -71,7 +71,7 @@ struct host {
     ip_load *ip;
     host_tally tally;
     uint16_t *lanes; /* with -j: requests in flight by thread */
-    void *lease; /* shared mode */
+    void *lease;     /* shared mode */
 };
 
 enum { HOST_IPS = 1 << 15 };

@@ -5,8 +5,8 @@
  *
  * A checksum covers the position of its batch, so a batch is good only where it was
  * written. A batch of BATCH_HOLE groups is a hole: seen crawl --repair puts one over
- * damaged bytes, so that all other positions stay what they were. Version 3 has one more
- * fact of a page than version 2 (page_record.h). */
+ * damaged bytes, so that all other positions stay what they were. Version 3 has one
+ * more fact of a page than version 2 (page_record.h). */
 #ifndef CRAWL_LOG_BATCH_H
 #define CRAWL_LOG_BATCH_H
 

@@ -77,8 +77,8 @@ static void write_hole(repair *r, uint64_t from, uint64_t to)
     }
 }
 
-/* Copies the good batches and puts holes between them; the end that is no batch and has
- * none after it is left out, as a torn write is. */
+/* Copies the good batches and puts holes between them. Whatever follows the last
+ * good batch is left out, like a torn write. */
 static void copy_batches(repair *r)
 {
     buf b = {0};
@@ -103,15 +103,14 @@ static void copy_batches(repair *r)
         }
         if (next - at <= BATCH_FRAME)
             kit_die("%s: the %llu bytes before byte %llu are too few for a batch",
-                    r->path, (unsigned long long)(next - at),
-                    (unsigned long long)next);
+                    r->path, (unsigned long long)(next - at), (unsigned long long)next);
         write_hole(r, at, next);
         at = next;
     }
     free(b.p);
 }
 
-/* Keeps the damaged file: a second name for it, the first that is free. */
+/* Keeps the damaged file under a second name, the first that is free. */
 static void keep_copy(repair *r)
 {
     for (int i = 1;; i++) {

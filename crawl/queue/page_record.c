@@ -14,7 +14,8 @@ enum {
 
 const char *change_name(unsigned change)
 {
-    static const char *const names[CHANGES] = {"", "new", "changed", "gone", "unchanged"};
+    static const char *const names[CHANGES] = {"", "new", "changed", "gone",
+                                               "unchanged"};
     return change < CHANGES ? names[change] : "unknown";
 }
 
@@ -81,14 +82,15 @@ bool page_record_read(const uint8_t **p, const uint8_t *end, page_record *f)
 {
     uint64_t bits, change = 0;
     memset(f, 0, sizeof *f);
-    bool good = read_varint(p, end, &bits) && bits < 2 * TOOK &&
-           (!(bits & FETCHED) || read_varint(p, end, &f->fetched)) &&
-           (!(bits & HASH) || get_word(p, end, &f->hash)) &&
-           (!(bits & MODIFIED) || read_varint(p, end, &f->modified)) &&
-           (!(bits & ETAG) || get_text(p, end, f->etag, sizeof f->etag)) &&
-           (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why)) &&
-           (!(bits & CHANGE) || (read_varint(p, end, &change) && change < CHANGES)) &&
-           (!(bits & TOOK) || read_varint(p, end, &f->took));
+    bool good =
+        read_varint(p, end, &bits) && bits < 2 * TOOK &&
+        (!(bits & FETCHED) || read_varint(p, end, &f->fetched)) &&
+        (!(bits & HASH) || get_word(p, end, &f->hash)) &&
+        (!(bits & MODIFIED) || read_varint(p, end, &f->modified)) &&
+        (!(bits & ETAG) || get_text(p, end, f->etag, sizeof f->etag)) &&
+        (!(bits & WHY) || get_text(p, end, f->why, sizeof f->why)) &&
+        (!(bits & CHANGE) || (read_varint(p, end, &change) && change < CHANGES)) &&
+        (!(bits & TOOK) || read_varint(p, end, &f->took));
     f->change = (unsigned)change;
     f->dull = good && bits & DULL;
     return good;

@@ -9,7 +9,8 @@
  *  16 why       varint length, bytes: the failure in words
  *  32 dull      no bytes: it looks like an earlier page of its host (trap_detector.h)
  *  64 change    varint: what --again found, enum change
- * 128 took      varint: milliseconds from the request to the end of the answer, and one */
+ * 128 took      varint: milliseconds from the request to the end of the answer, and one
+ */
 #ifndef CRAWL_PAGE_RECORD_H
 #define CRAWL_PAGE_RECORD_H
 

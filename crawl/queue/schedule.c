@@ -81,8 +81,8 @@ void schedule_wait(schedule *q, host *h, double seconds)
         h->ready_at = at;
 }
 
-/* When H may be asked for something it has; UINT64_MAX: not before something happens
- * to it. */
+/* When H may be asked for a page that it has; UINT64_MAX: not before its state
+ * changes. */
 static uint64_t next_time(schedule *q, const host *h)
 {
     uint64_t first = UINT64_MAX;
@@ -131,9 +131,9 @@ job *schedule_next(schedule *q, host *h)
     return j;
 }
 
-/* Each thread has a share of a host's connections, so that together they never have more
- * than --per-host, kept ones included. The thread with the least to do for H within its
- * share is chosen. */
+/* Each thread has a share of a host's connections, so that together they never have
+ * more than --per-host, kept ones included. The thread with the least to do for H
+ * within its share is chosen. */
 unsigned schedule_lane(const schedule *q, host *h)
 {
     unsigned n = q->conf->threads, best = UINT32_MAX, first = (unsigned)(h->hash % n);

@@ -54,7 +54,7 @@ struct schedule {
     job *spare;
     unsigned level; /* with --depth: only pages up to this depth are fetched */
     unsigned in_flight;
-    uint64_t now; /* milliseconds */
+    uint64_t now;                    /* milliseconds */
     uint64_t queued, found, earlier; /* earlier: pages done before this run */
     uint64_t random;
     bool again;    /* pages are compared with the previous crawl */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const names[] = {
-    "jsessionid", "phpsessid", "sid",  "sessionid",    "session_id", "sessid",
-    "sess",       "oscsid",    "zenid", "aspsessionid", "cfid",       "cftoken"};
+static const char *const names[] = {"jsessionid", "phpsessid",    "sid",  "sessionid",
+                                    "session_id", "sessid",       "sess", "oscsid",
+                                    "zenid",      "aspsessionid", "cfid", "cftoken"};
 enum { NAMES = sizeof names / sizeof *names, PAGES = 1 << 14 };
 
 /* The latest pages by what their address is without session ids. */
@@ -46,8 +46,8 @@ static unsigned name_of(const char *p, size_t n)
     return len > 12 && !strncasecmp(p, "aspsessionid", 12) ? 1u << 9 : 0;
 }
 
-/* Walks U's parameters: ";a=b" in the path, "?a=b&c=d" in the query. Copies U without
- * those in DROP to OUT, unless it is NULL; returns the names that were met. */
+/* Walks U's parameters: ";a=b" in the path, "?a=b&c=d" in the query. Copies U
+ * without those in DROP to OUT, unless OUT is NULL. Returns the names it found. */
 static unsigned walk(const url *u, unsigned drop, char *out, size_t *out_len)
 {
     const char *p = u->text + u->path, *end = u->text + u->len;
@@ -84,7 +84,8 @@ static unsigned walk(const url *u, unsigned drop, char *out, size_t *out_len)
 
 unsigned session_ids_in(const url *u)
 {
-    return memchr(u->text + u->path, '=', u->len - u->path) ? walk(u, 0, NULL, NULL) : 0;
+    return memchr(u->text + u->path, '=', u->len - u->path) ? walk(u, 0, NULL, NULL)
+                                                            : 0;
 }
 
 size_t session_ids_strip(const url *u, unsigned drop, char *out)

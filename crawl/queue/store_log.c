@@ -16,7 +16,7 @@ typedef struct log_state {
     struct before {
         uint64_t record_at;
         int status;
-    } *before; /* with --again: what is known of each page, by id; else NULL */
+    } * before; /* with --again: what is known of each page, by id; else NULL */
     uint64_t before_count;
 } log_state;
 
@@ -44,7 +44,7 @@ static job *job_from(schedule *q, const entry *e)
     return j;
 }
 
-/* Targets of redirects and sitemaps go before what already waits: they belong to an
+/* Targets of redirects and sitemaps go to the front of the queue: they belong to an
  * earlier level, and there are few of them. */
 static void enqueue(schedule *q, const url *u, uint64_t at, int kind)
 {
@@ -250,7 +250,8 @@ static void new_bitmaps(rebuild *r)
     }
 }
 
-/* From here on no page is done, and what is known is what was before. */
+/* A new round begins: no page is done, and the previous round is what pages are
+ * compared with. */
 static void begin_round(rebuild *r)
 {
     log_state *s = log_of(r->q);
@@ -265,8 +266,8 @@ static void group_again(void *ctx, const group *g)
     if (g->kind == GROUP_ROUND && r->latest)
         begin_round(r);
     if (g->has_done && r->latest && g->outcome == OUT_OK && g->done_id < r->count)
-        r->latest[g->done_id] = (struct before){
-            g->record_at, g->status == 304 ? 200 : g->status};
+        r->latest[g->done_id] =
+            (struct before){g->record_at, g->status == 304 ? 200 : g->status};
     if (!g->has_done || seen_bitmap_set(r->done, g->done_id) != SEEN_NEW)
         return;
     r->q->earlier++;
@@ -288,7 +289,7 @@ static void entry_again(void *ctx, const group *g, uint64_t id, uint64_t at,
     r->keys[r->n] = (seen_key){r->text[r->n], len};
     if (++r->n == 64)
         add_waiting(r);
-    /* The scope is what the seeds and their redirects make it. */
+    /* The seeds and their redirects make the scope. */
     if ((g->kind == GROUP_SEEDS || (g->kind == GROUP_REDIRECT && g->depth == 0)) &&
         url_normalise(text, len, out, sizeof out, &u) == URL_OK)
         scope_add(r->q->scope, &u);
@@ -312,8 +313,8 @@ static void queue_again(void *ctx, const group *g, uint64_t id, uint64_t at,
         enqueue(r->q, &u, at, g->kind);
 }
 
-/* Makes room to compare pages with what they were, if a round of --again begins or goes
- * on: 32 bytes an address. */
+/* If a round of --again begins or continues, makes room to compare pages with their
+ * previous state: 32 bytes per address. */
 static void compare_rounds(schedule *q, rebuild *r)
 {
     log_state *s = log_of(q);

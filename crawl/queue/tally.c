@@ -16,7 +16,7 @@ static uint64_t value_of(const host *h, int list)
                                     : h->tally.failures;
 }
 
-/* H's value has grown: it enters the list if it is larger than the least in it. */
+/* H's value has grown: H enters the list if it exceeds the smallest value there. */
 static void consider(tally *t, host *h, int list)
 {
     uint64_t value = value_of(h, list);

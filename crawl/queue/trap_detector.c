@@ -1,7 +1,9 @@
-/* trap_detector.c - the latest simhashes in four tables, one for each quarter of their bits.
+/* trap_detector.c - the latest simhashes in four tables, one for each quarter of their
+ * bits.
  *
  * Two simhashes that differ in at most three bits have a quarter in common, so a page
- * finds a near-duplicate in one of four places. A place holds only the latest simhash. */
+ * finds a near-duplicate in one of four places. A place holds only the latest simhash.
+ */
 #include "trap_detector.h"
 #include "page/fingerprint.h"
 #include "messages.h"

@@ -1,9 +1,9 @@
 /* trap_detector.h - whether the pages of a host still show anything new.
  *
  * A host may show pages that look like earlier ones: BUDGET of them, and four more for
- * each page that is new. A calendar without end, a site that makes new addresses for old
- * pages, an error page that says 200 and links on: all of them use up their budget and
- * end. Real sites bring new text with nearly every page and never come near it. */
+ * each page that is new. A calendar without end, a site that makes new addresses for
+ * old pages, an error page that says 200 and links on: all of them use up their budget
+ * and end. Real sites bring new text with nearly every page and never come near it. */
 #ifndef CRAWL_TRAP_DETECTOR_H
 #define CRAWL_TRAP_DETECTOR_H
 
@@ -12,7 +12,8 @@
 
 typedef struct trap_detector trap_detector;
 
-trap_detector *trap_detector_new(void); /* 2 MB, for all hosts; dies if memory runs out */
+trap_detector *
+trap_detector_new(void); /* 2 MB, for all hosts; dies if memory runs out */
 void trap_detector_free(trap_detector *t);
 
 /* Whether a page of HOST (any hash of it) with this SIMHASH looks like one of its

@@ -39,7 +39,8 @@ static void agree(schedule *q, redis_state *s, const char *meta)
         "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], "
         "'version', 2, 'mode', ARGV[1], 'cap', ARGV[2], 'err', ARGV[3], "
         "'seed', ARGV[4], 'seed_high', ARGV[5]) end "
-        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', 'seed_high', "
+        "return redis.call('HMGET', KEYS[1], 'mode', 'cap', 'err', 'seed', "
+        "'seed_high', "
         "'version')";
     request r;
     char seed[32], high[32];
@@ -55,9 +56,9 @@ static void agree(schedule *q, redis_state *s, const char *meta)
     }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)secret.low);
     snprintf(high, sizeof high, "%llu", (unsigned long long)secret.high);
-    snprintf(
-        s->cap, sizeof s->cap, "%llu",
-        (unsigned long long)(q->conf->expect / SHARDS + q->conf->expect / 8 / SHARDS + 64));
+    snprintf(s->cap, sizeof s->cap, "%llu",
+             (unsigned long long)(q->conf->expect / SHARDS +
+                                  q->conf->expect / 8 / SHARDS + 64));
     snprintf(s->err, sizeof s->err, "%.17g", q->conf->error);
     redisReply *reply = shards_command(
         s, &r, meta,
@@ -89,7 +90,8 @@ static void share_seeds(schedule *q, redis_state *s, const char *key)
     if (!reply->elements)
         kit_die("the crawl %s has not begun: give the first worker a URL", s->u.name);
     q->conf->seeds.n = 0;
-    q->conf->seeds.p = kit_grow(q->conf->seeds.p, reply->elements, sizeof *q->conf->seeds.p);
+    q->conf->seeds.p =
+        kit_grow(q->conf->seeds.p, reply->elements, sizeof *q->conf->seeds.p);
     for (size_t i = 0; i < reply->elements; i++)
         q->conf->seeds.p[q->conf->seeds.n++] = kit_copy(reply_text(reply->element[i]));
     requests_free(&r, 1);

@@ -5,8 +5,8 @@
 #include "store_redis.h"
 
 enum {
-    HOST_BATCH = 16,    /* addresses of a host in one lease */
-    CLAIM_MS = 25 /* between two claims */
+    HOST_BATCH = 16, /* addresses of a host in one lease */
+    CLAIM_MS = 25    /* between two claims */
 };
 
 /* ---- addresses of a host --------------------------------------------------------- */
@@ -131,7 +131,7 @@ static void accept_claim(schedule *q, const redisReply *row)
         kit_die("Redis holds something that is not a host: %s", origin);
     host *h = hosts_get(&q->hosts, &u);
     if (h->lease)
-        return; /* ours already: a claim that ran twice; it comes back in time */
+        return; /* already ours: the claim ran twice; the second lease expires */
     lease *e = kit_alloc(sizeof *e);
     e->h = h;
     e->count = row->elements - 1;
@@ -142,7 +142,7 @@ static void accept_claim(schedule *q, const redisReply *row)
     s->leases = e;
     h->lease = e;
     q->queued += e->count;
-    /* What waits was in scope for the worker that found it. */
+    /* Waiting addresses were in scope for the worker that found them. */
     scope_add(q->scope, &u);
     schedule_update(q, h);
 }
@@ -184,10 +184,10 @@ static bool claim_hosts(schedule *q)
     return got > 0;
 }
 
-/* Renews the leases of hosts that have to wait. A lease lost all the same (this process
- * slept) is not used any more and not renewed: if we claimed the host again meanwhile,
- * its addresses are in Redis under our name and nobody fetches them; they come back only
- * when that lease runs out. */
+/* Renews the leases of hosts that have to wait. A lease may be lost because this
+ * process slept: it is neither used nor renewed. If we have claimed the host again
+ * since, its addresses are in Redis under our name and nobody fetches them, so they
+ * must come back when that lease expires. */
 static void renew_leases(schedule *q)
 {
     redis_state *s = state(q);

@@ -2,8 +2,8 @@
 #include "store_redis.h"
 #include "seen.h"
 
-/* Which shards one server owns, by the name CLUSTER SLOTS gives it: WAIT is for a
- * server, and waits one after the other add up. */
+/* Finds the server of each shard in CLUSTER SLOTS. WAIT is per server, so shards of
+ * one server wait once. */
 static void find_owners(redis_state *s)
 {
     request r = {.slot = s->slot[0]};

@@ -29,7 +29,8 @@ void reply_check(const request *r)
 const char *reply_text(const redisReply *r)
 {
     if (!r || r->type != REDIS_REPLY_STRING || strlen(r->str) != r->len)
-        kit_die("Redis: a reply is not text: does another program write to the keys of this "
+        kit_die("Redis: a reply is not text: does another program write to the keys of "
+                "this "
                 "crawl?");
     return r->str;
 }

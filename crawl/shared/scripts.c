@@ -104,8 +104,8 @@ const char *const script_text[SCRIPTS] = {
     "end\n"
     "return out\n",
 
-    /* Tells which pages were not the worker's any more. Its last answer is kept: a
-     * batch that is sent again, because no answer came, must not be refused. */
+    /* Returns the pages that no longer belonged to the worker. Its last answer is
+     * stored: a batch that is sent again because no answer came must not be refused. */
     [SCRIPT_DONE] = NOW
     "local refused = {}\n"
     "local last = redis.call('HGET', p .. 'answer', ARGV[1])\n"

@@ -1,11 +1,11 @@
 /* store_redis.c - the store of many crawlers: queues, leases and seen-set in Redis.
  *
- * A worker leases hosts, not addresses: only it sends them requests, so politeness holds
- * for all workers together. It reports in batches: first the links it found, each tested
- * against the seen-set and queued in one step, then the pages that are done. A worker
- * that falls silent loses its leases, and its unfinished pages go to another. If it was
- * only asleep, the server refuses its pages when it reports them, and it withdraws its
- * lines: killed workers aside, each page is listed once. */
+ * A worker leases hosts, not addresses: only it sends them requests, so politeness
+ * holds for all workers together. It reports in batches: first the links it found, each
+ * tested against the seen-set and queued in one step, then the pages that are done. A
+ * worker that falls silent loses its leases, and its unfinished pages go to another. If
+ * it was only asleep, the server refuses its pages when it reports them, and it
+ * withdraws its lines: killed workers aside, each page is listed once. */
 #include "store_redis.h"
 
 #include <unistd.h>
@@ -74,7 +74,7 @@ static void redis_commit(schedule *q, bool sync)
     }
     boxes_send(s, s->done, SCRIPT_DONE, done, 2, 2);
     q->hooks.confirm(q->hooks.outputs, (uint32_t *)s->refused.p,
-                  s->refused.len / sizeof(uint32_t));
+                     s->refused.len / sizeof(uint32_t));
     s->refused.len = 0;
     leases_give_back(q);
 }
@@ -99,8 +99,8 @@ static void read_status(redis_state *s)
 }
 
 /* The crawl is finished if nothing is ready or leased, twice, and nothing was found or
- * done in between. One reading of all shards is not atomic, but a page that moved between
- * shards meanwhile changes a count. */
+ * done in between. One reading of all shards is not atomic, but a page that moved
+ * between shards meanwhile changes a count. */
 static bool redis_finished(schedule *q)
 {
     redis_state *s = state(q);

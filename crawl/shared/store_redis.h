@@ -67,9 +67,9 @@ void shards_open(redis_state *s);
 unsigned shard_of(const char *origin, size_t len);
 void shards_run(redis_state *s, request *r, size_t n);
 void reply_check(const request *r); /* ends the program if the reply is an error */
-/* The text of a reply that must be one: ends the program if it is not. */
+/* The text of a reply; ends the program if the reply is not text. */
 const char *reply_text(const redisReply *r);
-/* The same of a list, and of number I of a list of N. */
+/* The same for a list, and for number I of a list of N. */
 void reply_array(const redisReply *r);
 uint64_t reply_number(const redisReply *r, size_t i, size_t n);
 /* One command of WORDS() to the owner of KEY; the reply may be an error. */
@@ -104,10 +104,10 @@ void lease_idle(schedule *q, host *h);
 /* ---- replicas ----------------------------------------------------------------------
  */
 
-/* Waits until replicas have what was sent (--wait), because asynchronous replication may
- * lose what a server confirmed. A server without replicas is not waited for again for a
- * while. False if one had fewer than wanted: it may be a new master that never received
- * what we sent. */
+/* Waits until replicas have what was sent (--wait), because asynchronous replication
+ * may lose what a server confirmed. A server without replicas is not waited for again
+ * for a while. False if one had fewer than wanted: it may be a new master that never
+ * received what we sent. */
 bool replicas_wait(schedule *q, const bool touched[SHARDS]);
 
 /* ---- join --------------------------------------------------------------------------

@@ -254,7 +254,8 @@ static void put_hosts(buf *b, const char *id, const host *const *list, size_t n)
 {
     markup_add(
         b,
-        "<table id=\"%s\"><tr><th>host</th><th>answers</th><th>failures</th><th>mean ms</th>"
+        "<table id=\"%s\"><tr><th>host</th><th>answers</th><th>failures</th><th>mean "
+        "ms</th>"
         "<th>slowest ms</th></tr>\n",
         id);
     for (size_t i = 0; i < n; i++) {
@@ -296,10 +297,10 @@ static int by_pages(const void *a, const void *b)
 /* Error pages that say 200, logins and the like are found by the text they share. */
 static void put_texts(buf *b, counts *n)
 {
-    buf_text(
-        b,
-        "<h2>Texts shown by several pages</h2>\n<table id=\"texts\"><tr><th>first page</th>"
-        "<th>pages</th></tr>\n");
+    buf_text(b,
+             "<h2>Texts shown by several pages</h2>\n<table id=\"texts\"><tr><th>first "
+             "page</th>"
+             "<th>pages</th></tr>\n");
     if (n->texts.room) /* they are in no order from here on */
         qsort(n->texts.texts, n->texts.room, sizeof *n->texts.texts, by_pages);
     for (size_t i = 0; i < SHARED && i < n->texts.count && n->texts.texts[i].pages > 1;

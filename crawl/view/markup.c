@@ -74,14 +74,17 @@ void markup_begin(buf *b, const char *title, unsigned refresh)
         b,
         "</title>\n<style>\n"
         ":root{color-scheme:light dark;--a:#1565c0;--b:#c62828;--soft:#8884}\n"
-        "body{font:15px/1.4 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 1rem}\n"
+        "body{font:15px/1.4 system-ui,sans-serif;max-width:60rem;margin:1rem auto;"
+        "padding:0 1rem}\n"
         "table{border-collapse:collapse;margin:.5rem 0 1.5rem}\n"
-        "th,td{text-align:right;padding:.15rem .8rem .15rem 0;border-bottom:1px solid var(--soft);"
+        "th,td{text-align:right;padding:.15rem .8rem .15rem 0;border-bottom:1px solid "
+        "var(--soft);"
         "font-variant-numeric:tabular-nums;vertical-align:top}\n"
         "th:first-child,td:first-child,.text{text-align:left;overflow-wrap:anywhere}\n"
         "svg{width:100%;height:auto;max-width:46rem;display:block}\n"
         "svg text{font:12px system-ui,sans-serif;fill:currentColor}\n"
-        ".bar{fill:var(--a)}.line0{stroke:var(--a)}.line1{stroke:var(--b)}.key0{fill:var(--a)}.key1{fill:var(--b)}\n"
+        ".bar{fill:var(--a)}.line0{stroke:var(--a)}.line1{stroke:var(--b)}"
+        ".key0{fill:var(--a)}.key1{fill:var(--b)}\n"
         ".axis{stroke:var(--soft)}\n"
         "</style></head><body>\n<h1>");
     markup_text(b, title);
@@ -105,7 +108,8 @@ void markup_failures(buf *b)
 {
     buf_text(
         b,
-        "<h2>Pages not fetched</h2>\n<table id=\"failures\"><tr><th>why</th><th>pages</th>"
+        "<h2>Pages not fetched</h2>\n<table id=\"failures\"><tr><th>why</th>"
+        "<th>pages</th>"
         "<th class=\"text\">the latest reason</th><th class=\"text\">page</th></tr>\n");
 }
 

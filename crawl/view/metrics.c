@@ -40,8 +40,7 @@ void status_metrics(buf *b, const snapshot *s)
     markup_add(b, "seen_crawl_info{version=\"%s\"} 1\n", seen_version());
     put(b, "pages_total", "counter", (double)s->s.pages,
         "Pages done in this run, whatever the outcome.");
-    put(b, "pages_earlier", "gauge", (double)s->earlier,
-        "Pages done before this run.");
+    put(b, "pages_earlier", "gauge", (double)s->earlier, "Pages done before this run.");
     describe(b, "outcomes_total", "counter", "Pages by outcome.");
     for (int i = 0; i < OUT_KINDS; i++)
         markup_add(b, "seen_crawl_outcomes_total{outcome=\"%s\"} %llu\n",

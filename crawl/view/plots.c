@@ -90,14 +90,14 @@ void plot_bars(buf *b, const char *title, const plot_bar *bars, size_t n)
         markup_add(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 8,
                    y + 15);
         markup_text(b, name);
-        markup_add(
-            b,
-            "</text><rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
-            NAMES, y + 3,
-            w > 0.5             ? w
-            : bars[i].value > 0 ? 0.5
-                                : 0,
-            ROW - 6);
+        markup_add(b,
+                   "</text><rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
+                   "height=\"%d\"/>",
+                   NAMES, y + 3,
+                   w > 0.5             ? w
+                   : bars[i].value > 0 ? 0.5
+                                       : 0,
+                   ROW - 6);
         markup_add(b, "<text x=\"%.1f\" y=\"%d\">", NAMES + w + 6, y + 15);
         markup_text(b, bars[i].text ? bars[i].text
                                     : kit_show_count((uint64_t)bars[i].value, count));

@@ -32,7 +32,7 @@ void snapshot_take(schedule *q, const stats *s, const tally *t, snapshot *out)
     out->hosts = q->hosts.count;
     out->in_flight = q->in_flight;
     out->has_seen =
-        !q->conf->redis; /* elsewhere, it would mean to wait for the server */
+        !q->conf->redis; /* in a shared crawl, asking would wait for the server */
     if (out->has_seen) {
         out->seen = q->store->seen_count(q);
         out->seen_bytes = q->store->seen_bytes(q);

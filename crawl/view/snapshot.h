@@ -11,7 +11,7 @@ typedef struct host_line {
     host_tally tally;
     uint64_t waiting;
     unsigned in_flight;
-    char state[WHY_ROOM]; /* why it is not asked any more; empty: it is */
+    char state[WHY_ROOM]; /* why it is given up; empty: it is not */
 } host_line;
 
 typedef struct snapshot {

@@ -16,7 +16,8 @@ static void put_numbers(buf *b, const snapshot *s)
     markup_row(b, "hosts", s->hosts);
     markup_add(
         b,
-        "<tr><th>pages per second: 10 s, 2 min, whole run</th><td>%.1f, %.1f, %.1f</td></tr>\n",
+        "<tr><th>pages per second: 10 s, 2 min, whole run</th><td>%.1f, %.1f, %.1f</td>"
+        "</tr>\n",
         snapshot_rate(s, 10), snapshot_rate(s, TALLY_SECONDS),
         s->seconds > 0 ? (double)s->s.pages / s->seconds : 0);
     markup_row(b, "requests", s->s.requests);
@@ -73,22 +74,24 @@ static void put_hosts(buf *b, const snapshot *s, int list, const char *title)
     buf_text(b, "<h2>");
     buf_text(b, title);
     buf_text(
-        b,
-        "</h2>\n<table><tr><th>host</th><th>answers</th><th>failures</th><th>waiting</th><th>in flight</th>"
-        "<th>mean ms</th><th>slowest ms</th><th>bytes</th><th class=\"text\">given up</th></tr>\n");
+        b, "</h2>\n<table><tr><th>host</th><th>answers</th><th>failures</th>"
+           "<th>waiting</th><th>in flight</th>"
+           "<th>mean ms</th><th>slowest ms</th><th>bytes</th><th class=\"text\">given "
+           "up</th></tr>\n");
     for (size_t i = 0; i < s->t.listed[list]; i++) {
         const host_line *l = &s->list[list][i];
         const host_tally *t = &l->tally;
         char a[4][32];
         buf_text(b, "<tr><td>");
         markup_text(b, l->origin);
-        markup_add(
-            b,
-            "</td><td>%s</td><td>%s</td><td>%s</td><td>%u</td><td>%.0f</td><td>%llu</td><td>%s</td>",
-            kit_show_count(t->answers, a[0]), kit_show_count(t->failures, a[1]),
-            kit_show_count(l->waiting, a[2]), l->in_flight,
-            t->answers ? (double)t->took / (double)t->answers : 0,
-            (unsigned long long)t->slowest, kit_show_bytes((double)t->bytes, a[3]));
+        markup_add(b,
+                   "</td><td>%s</td><td>%s</td><td>%s</td><td>%u</td><td>%.0f</td>"
+                   "<td>%llu</td><td>%s</td>",
+                   kit_show_count(t->answers, a[0]), kit_show_count(t->failures, a[1]),
+                   kit_show_count(l->waiting, a[2]), l->in_flight,
+                   t->answers ? (double)t->took / (double)t->answers : 0,
+                   (unsigned long long)t->slowest,
+                   kit_show_bytes((double)t->bytes, a[3]));
         buf_text(b, "<td class=\"text\">");
         markup_text(b, l->state);
         buf_text(b, "</td></tr>\n");
@@ -100,10 +103,10 @@ void status_page(buf *b, const snapshot *s)
 {
     char date[32];
     markup_begin(b, "seen crawl", 5);
-    markup_add(
-        b,
-        "<p>%s, %.0f s after its start. For programs: <a href=\"/metrics\">/metrics</a>.</p>\n",
-        markup_time(s->taken, date), s->seconds);
+    markup_add(b,
+               "<p>%s, %.0f s after its start. For programs: <a "
+               "href=\"/metrics\">/metrics</a>.</p>\n",
+               markup_time(s->taken, date), s->seconds);
     put_numbers(b, s);
     put_rate(b, s);
     put_answers(b, s);

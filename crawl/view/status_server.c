@@ -237,7 +237,8 @@ void status_server_stop(status_server *s)
 status_server *status_server_start(const config *c)
 {
     kit_die(
-        "--status %s: this build has no libmicrohttpd; install libmicrohttpd-dev and build again",
+        "--status %s: this build has no libmicrohttpd; install libmicrohttpd-dev and "
+        "build again",
         c->status);
 }
 
