@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the native file, see docs/format.md. */
-enum { HEADER_SUM_AT = 80, HEADER_SUM_END = 88 };
+/* Of the native file, see docs/format.md: where the sum of a filter's content is. */
+enum { VERSION_AT = 8, COMPACT = 3, SUM_AT = 80, COMPACT_SUM_AT = 72, SUM_END = 88 };
 
 static const char magic[] = "seen dedup 1\n";
 
@@ -52,16 +52,18 @@ static void put_line(bytes *b, const input *f)
 /* "state HEX\n" for the filter file PATH. */
 static bool state_line(const char *path, char line[32])
 {
-    unsigned char head[HEADER_SUM_END];
+    unsigned char head[SUM_END];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
     if (fd >= 0)
         close(fd);
-    if (n != HEADER_SUM_END)
+    if (n != SUM_END)
         return false;
+    const unsigned char *sum =
+        head + (head[VERSION_AT] == COMPACT ? COMPACT_SUM_AT : SUM_AT);
     char *p = line + sprintf(line, "state ");
-    for (int i = HEADER_SUM_AT; i < HEADER_SUM_END; i++)
-        p += sprintf(p, "%02x", head[i]);
+    for (int i = 0; i < 8; i++)
+        p += sprintf(p, "%02x", sum[i]);
     strcpy(p, "\n");
     return true;
 }

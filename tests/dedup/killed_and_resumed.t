@@ -52,6 +52,9 @@ for mode in [["-j", "1", "--save-every", "1"], ["-j", "3", "--save-every", "1"],
     subprocess.run(command(*mode), check=True)
     took = time.monotonic() - began
     want, gone, state = *results(), get("s.seen")
+    # The log tells one filter from another, also small ones with a compact header.
+    named = [line for line in get("s.seen.files").splitlines() if line.startswith(b"state ")]
+    ok("each saved filter has its own line: " + " ".join(mode), named and len(named) == len(set(named)), named)
     kills = runs = wrong = 0
     while kills < kills_wanted / 4:
         clean("out", "gone", "s.seen", "s.seen.files")
