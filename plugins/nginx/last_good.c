@@ -1,7 +1,7 @@
-/* last_good.c - descriptors that wait in a datagram socket (SCM_RIGHTS).
+/* last_good.c - keeps descriptors in a datagram socket (SCM_RIGHTS).
  *
- * The new message is sent before the old one is taken out, so a worker that is killed
- * in between leaves two, of which the next reader gets the older: stale, never none. */
+ * The new message is sent before the old one is removed. So a worker that is killed in
+ * between leaves two, and the next reader gets the older one: stale, but never none. */
 #include "last_good.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-/* last_good.h - the last file that was accepted, handed from workers to later workers.
+/* last_good.h - passes the last accepted file from workers to later workers.
  *
- * A worker that starts while the file at the path is damaged has nothing to ask, though
- * the others still have a good one mapped. So whoever accepts a file puts its open
- * descriptors into a socket that the master made before it forked; they wait there,
- * whoever dies, and a new worker looks at them. Knows no nginx. */
+ * A worker that starts while the file at the path is damaged has no filter, though the
+ * others still have a good one mapped. So a worker that accepts a file puts its open
+ * descriptors into a socket that the master made before it forked. They stay there even
+ * if the worker dies, and a new worker can use them. Knows no nginx. */
 #ifndef LAST_GOOD_H
 #define LAST_GOOD_H
 #include <stdbool.h>
@@ -18,7 +18,7 @@ typedef struct last_good {
 int last_good_open(last_good *l); /* 0, or -1 with errno */
 void last_good_close(last_good *l);
 
-/* Replaces what is there by these files. The descriptors stay the caller's. */
+/* Replaces the stored files by these. The caller still owns the descriptors. */
 void last_good_put(const last_good *l, const int fd[LAST_GOOD_FILES]);
 
 /* Gets the files without removing them; the caller closes them. False: none. */

@@ -1,13 +1,13 @@
-/* ngx_http_seen_module.c - requests refused by a filter before any work is done.
+/* ngx_http_seen_module.c - refuses requests by a filter before any work is done.
  *
  *     http {
  *         seen_filter ids /var/lib/seen/ids.seen;
  *         server { location /item { seen_require ids $arg_id; ... } } }
  *
- * One question to mapped memory per rule and request; no locks, no system calls.
- * Each worker looks once a second whether the file was replaced (watched.h). Rules
+ * A rule costs one lookup in mapped memory per request; no locks, no system calls.
+ * Each worker checks once a second whether the file was replaced (watched.h). Rules
  * run in the preaccess phase: after rewrites, before authentication and content. This
- * file has the directives and the life of the files; ngx_seen_rules.c the requests. */
+ * file has the directives and manages the files; ngx_seen_rules.c handles requests. */
 #include "ngx_seen.h"
 
 static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -56,8 +56,8 @@ ngx_module_t ngx_http_seen_module = {
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Logs what happened to the file: once when it changes, and each minute that there is
- * one that cannot be used. */
+/* Checks the file and logs: once when it changes, and each minute while it cannot be
+ * used. */
 static void look(seen_source *s, ngx_log_t *log)
 {
     enum watched_news news = watched_look(&s->file);
@@ -111,8 +111,8 @@ static void close_last_good(void *data)
     last_good_close(&s->file.shared);
 }
 
-/* Before workers are forked: the socket in which they leave the last good files. After
- * a reload it is that of the configuration before, if it has the same file. */
+/* Runs before workers are forked: makes the socket for the last good files. After a
+ * reload it takes that of the old configuration, if the file is the same. */
 static ngx_int_t master_start(ngx_cycle_t *cycle)
 {
     seen_main_conf *m = main_of(cycle), *before = NULL;
@@ -142,7 +142,7 @@ static ngx_int_t master_start(ngx_cycle_t *cycle)
     return NGX_OK;
 }
 
-/* Before the first request of this worker every file has been looked at. */
+/* Checks every file before the first request of this worker. */
 static ngx_int_t worker_start(ngx_cycle_t *cycle)
 {
     seen_main_conf *m = main_of(cycle);
@@ -200,7 +200,7 @@ static char *merge_loc(ngx_conf_t *cf, void *parent, void *child)
     return NGX_CONF_OK;
 }
 
-/* Whether WORD is NAME=..., whose value goes to VALUE. */
+/* True if WORD is NAME=...; VALUE gets the value. */
 static ngx_flag_t option(const ngx_str_t *word, const char *name, ngx_str_t *value)
 {
     size_t n = ngx_strlen(name);
@@ -222,7 +222,7 @@ static char *full_path(ngx_conf_t *cf, ngx_str_t *path)
                                                             : NGX_CONF_ERROR;
 }
 
-/* Whether a format of that name is known; WORD becomes its name, NUL-terminated. */
+/* True if WORD names a known format; WORD becomes its name, NUL-terminated. */
 static ngx_flag_t known_format(ngx_str_t *word)
 {
     size_t n;
@@ -292,7 +292,7 @@ static char *set_filter(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return m->zone ? NGX_CONF_OK : ngx_seen_add_counters(cf, m);
 }
 
-/* Whether TEXT is one variable and nothing else. */
+/* True if TEXT is a single variable. */
 static ngx_flag_t is_variable(const ngx_str_t *text)
 {
     for (size_t i = 1; i < text->len; i++) {

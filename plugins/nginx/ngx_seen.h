@@ -1,4 +1,4 @@
-/* ngx_seen.h - what the files of the nginx module share: filters, rules, counters. */
+/* ngx_seen.h - filters, rules and counters, shared by the files of the nginx module. */
 #ifndef NGX_SEEN_H
 #define NGX_SEEN_H
 #include <ngx_config.h>
@@ -7,7 +7,7 @@
 
 #include "watched.h"
 
-/* What happened to the questions of one filter, in all workers since nginx started. */
+/* The outcomes counted for each filter, in all workers since nginx started. */
 typedef enum {
     COUNT_PASS,
     COUNT_REFUSED,

@@ -1,7 +1,7 @@
 /* ngx_seen_page.c - counters of all workers, shown as JSON or as Prometheus text.
  *
- * The counters are found by the name of the filter, so they survive a reload; what the
- * page says of a file (age, keys, error) is what the worker that answers has open. */
+ * The counters are found by the name of the filter, so they survive a reload. The other
+ * fields (age, keys, error) describe the file that the answering worker has open. */
 #include "ngx_seen.h"
 
 enum { ZONE_SIZE = 1 << 17, LINE_ROOM = 512 };
@@ -11,7 +11,7 @@ static const char *const count_name[COUNTS] = {"pass", "refused", "dry", "open",
 
 /* ---- counters -------------------------------------------------------------------- */
 
-/* The counters of S in the zone, made if they are new. */
+/* The counters of S in the zone, created if they are new. */
 static seen_counts *find_or_make(ngx_slab_pool_t *pool, const seen_source *s)
 {
     for (seen_counts *c = pool->data; c; c = c->next)

@@ -1,11 +1,11 @@
 /* ngx_seen_rules.c - asks the filters about a request and refuses it, or not.
  *
- * Subrequests are asked too: a rule in the location of auth_request must not be without
+ * Subrequests are checked too: a rule in the location of auth_request must have an
  * effect. Each request is judged by itself; the log shows the strongest verdict of the
  * main request and its subrequests. */
 #include "ngx_seen.h"
 
-/* What became of a request, for $seen_result; later is stronger. */
+/* The result of a request, for $seen_result; later ones are stronger. */
 typedef enum {
     RESULT_NONE,
     RESULT_PASS,
@@ -30,9 +30,9 @@ static void note_done(void *data)
     (void)data;
 }
 
-/* The note of R. It hangs on the pool, which R shares with its subrequests, and not
- * only on the context: an internal redirect, as to an error page, wipes contexts before
- * the log asks for the variable. */
+/* The note of R. It is attached to the pool, which R shares with its subrequests, and
+ * not only to the context: an internal redirect, for example to an error page, clears
+ * contexts before the log reads the variable. */
 static seen_note *note_of(ngx_http_request_t *r, ngx_flag_t make)
 {
     seen_note *note = ngx_http_get_module_ctx(r, ngx_http_seen_module);
@@ -64,7 +64,7 @@ static void decide(seen_note *note, seen_verdict verdict, seen_source *by)
     }
 }
 
-/* Counts what became of a question and keeps it for the log. */
+/* Counts the outcome of a question and keeps it for the log. */
 static void record(ngx_http_request_t *r, seen_note *note, seen_source *s,
                    seen_count count)
 {
@@ -120,9 +120,8 @@ static ngx_int_t key_of(ngx_http_request_t *r, seen_rule *rule, ngx_str_t *key)
     return NGX_OK;
 }
 
-/* The next argument called NAME at or after *AT, which moves behind it: 1, or 0 if
- * there is none. As $arg_NAME does, names are compared without case and not unescaped.
- */
+/* The next argument called NAME at or after *AT, which moves past it: 1, or 0 if there
+ * is none. As in $arg_NAME, names are compared without case and not unescaped. */
 static ngx_flag_t next_argument(const ngx_str_t *name, u_char **at, u_char *end,
                                 ngx_str_t *value)
 {
@@ -140,7 +139,7 @@ static ngx_flag_t next_argument(const ngx_str_t *name, u_char **at, u_char *end,
     return 0;
 }
 
-/* Every argument that the rule names; without any, the empty key is asked. */
+/* Judges every argument that the rule names; if there is none, the empty key. */
 static ngx_int_t judge_every(ngx_http_request_t *r, seen_loc_conf *conf,
                              seen_rule *rule, seen_note *note)
 {

@@ -1,4 +1,4 @@
-/* watched.c - notices by stat(2) that a file was replaced, and opens the new one.
+/* watched.c - detects with stat(2) that a file was replaced, and opens the new one.
  *
  * Files are opened without blocking and used only if they are regular: a pipe at the
  * path must not stop a worker. */
@@ -19,7 +19,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* A missing file is a state like any other, all zero, so that it is reported once. */
+/* A missing file counts as a state, all zero, so that it is reported once. */
 static void look_at(const char *path, struct stat *st)
 {
     if (!path || stat(path, st) < 0)
@@ -50,7 +50,7 @@ static int open_filter(watched *w, int fd, unsigned mode, seen_filter **f)
                        : seen_open(name, mode, f);
     if (rc == 0)
         return 0;
-    /* The reason names what was opened; the user knows the path. */
+    /* The reason names the file that was opened; the user knows it as the path. */
     const char *reason = seen_reason(), *at = strstr(reason, name);
     if (at)
         snprintf(w->why, sizeof w->why, "%.*s%s%s", (int)(at - reason), reason, w->path,
@@ -60,7 +60,7 @@ static int open_filter(watched *w, int fd, unsigned mode, seen_filter **f)
     return -1;
 }
 
-/* Puts the files behind FD into use: 0, or -1 and .why, and nothing has changed. */
+/* Starts to use the files behind FD: 0, or -1 and .why, with nothing changed. */
 static int use(watched *w, const int fd[LAST_GOOD_FILES])
 {
     seen_filter *f = NULL;
@@ -90,7 +90,7 @@ static void close_files(const int fd[LAST_GOOD_FILES])
             close(fd[i]);
 }
 
-/* Opens what the paths name and puts it into use. */
+/* Opens the files at the paths and starts to use them. */
 static int use_paths(watched *w)
 {
     int fd[LAST_GOOD_FILES] = {open_regular(w, w->path), -1}, rc = -1;
@@ -104,8 +104,8 @@ static int use_paths(watched *w)
     return rc;
 }
 
-/* For a worker that has nothing: what the others accepted last. .why stays what was
- * wrong with the file at the path. */
+/* For a worker without a filter: uses the files that the others accepted last. .why
+ * still says what was wrong with the file at the path. */
 static int use_last_good(watched *w)
 {
     char why[sizeof w->why];

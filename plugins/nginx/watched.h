@@ -1,8 +1,9 @@
 /* watched.h - a filter file that may be replaced at any time, and its exact list.
  *
  * Knows no nginx. One per worker: the pages are shared through the mapping, the handle
- * is not. A stat notices that another file was renamed over the old one; the old
- * mapping serves until the new file is open and checked, and stays if it is damaged. */
+ * is not. A stat reveals that another file was renamed over the old one. The old
+ * mapping is used until the new file is open and checked, and is kept if that is
+ * damaged. */
 #ifndef WATCHED_H
 #define WATCHED_H
 #include "exact_list.h"
@@ -39,11 +40,12 @@ enum watched_news {
 /* Looks at the files; two stats when nothing changed. */
 enum watched_news watched_look(watched *w);
 
-/* Whether the filter can be opened, without reading all of it: 0, or -1 and .why. */
+/* Checks that the filter can be opened, without reading all of it: 0, or -1 and
+ * .why. */
 int watched_check(watched *w);
 
-/* Whether KEY is in the filter and, if there is one, in the list. Only with a
- * filter open. */
+/* True if KEY is in the filter and, if there is one, in the list. Needs an open
+ * filter. */
 bool watched_has(const watched *w, const void *key, size_t len);
 
 void watched_close(watched *w);
