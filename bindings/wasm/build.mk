@@ -24,7 +24,8 @@ WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--
     -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first
 # binaryen's wasm-opt takes a tenth off; without it the module is larger, and the same.
 WASM_OPT := $(shell command -v wasm-opt)
-WASM_OPT_FLAGS = -Oz --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int
+# (The memory is new, and its lowest kilobyte is the very end of the stack.)
+WASM_OPT_FLAGS = --zero-filled-memory --low-memory-unused --dealign -Oz --converge --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int
 ifneq ($(WASM_OPT),)
 wasm-link = $(WASM_CC) $(WASM_LINK) -o $@.linked $^ && $(WASM_OPT) $(WASM_OPT_FLAGS) $@.linked -o $@ && rm $@.linked
 else
