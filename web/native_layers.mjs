@@ -6,14 +6,19 @@ const KINDS = ["", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "",
 
 export function isNative(bytes) {
   const magic = [0x89, 0x73, 0x65, 0x65, 0x6e, 0x0d, 0x0a, 0x1a];
-  return bytes.length >= 4096 && magic.every((b, i) => bytes[i] === b);
+  return bytes.length >= 128 && magic.every((b, i) => bytes[i] === b);
 }
 
 // [{kind, k, units, capacity, error, added, own, body}]
 export function layersOf(bytes) {
   if (!isNative(bytes)) return [];
   const v = new DataView(bytes.buffer, bytes.byteOffset, bytes.length), layers = [];
-  const u64 = (at) => Number(v.getBigUint64(at, true));
+  const u64 = (at) => Number(v.getBigUint64(at, true)), u32 = (at) => v.getUint32(at, true);
+  if (u32(8) === 3) // the compact header
+    return [{
+      kind: KINDS[bytes[15]] || `kind ${bytes[15]}`, k: u32(20), units: u32(24), capacity: u32(28), error: v.getFloat64(56, true),
+      own: [0, 1, 2, 3].map((j) => u64(80 + 8 * j)), added: u32(112), body: bytes.subarray(128),
+    }];
   for (let i = 0; i < v.getUint32(44, true); i++) {
     const at = 128 + 128 * i, kind = v.getUint32(at, true);
     layers.push({

@@ -461,7 +461,8 @@ function library(engine) {
       if ((layer ?? newest) === newest && (kind === "cuckoo" || kind === "set")) return this.#slots(key, kind);
       // Behind a cuckoo filter's counts and stash, before a ribbon's table of shards (docs/format.md).
       const from = kind === "cuckoo" ? 320 : 0;
-      const to = kind === "ribbon" ? size - 64 * new DataView(this.save().buffer).getUint32(136, true) : size;
+      const file = new DataView(this.save().buffer), compact = file.getUint32(8, true) === 3;
+      const to = kind === "ribbon" ? size - 64 * file.getUint32(compact ? 24 : 136, true) : size;
       const copy = this.copy(), mine = layer ?? newest, found = [];
       try {
         // Only this layer answers, in Bloom filters for any key.
