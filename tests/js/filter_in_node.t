@@ -82,10 +82,10 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError
   dead.free();
   fails("EINVAL", /was freed/, () => dead.has("x"), "a freed filter says so");
   fails("EFORMAT", /^bad\.seen: /, () => seen.open(new Uint8Array(200), { name: "bad.seen" }), "an error names the file");
-  const cut = f.save().subarray(0, 5000);
+  const cut = f.save().slice(0, -8);
   fails("EFORMAT", /cut short/, () => seen.open(cut), "and what is wrong");
   const damaged = f.save();
-  damaged[damaged.length - 4096 + 64] ^= 1;
+  damaged[damaged.length - 64] ^= 1;
   ok((() => {
     try {
       seen.open(damaged);
