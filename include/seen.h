@@ -116,7 +116,8 @@ typedef enum seen_kind {
     SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
     SEEN_RIBBON = 6,  /* static, some 1% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
-    SEEN_QUOTIENT = 8, /* prefixes of hashes in order: grows in place, without layers;
+    SEEN_QUOTIENT = 8, /* prefixes of hashes in order: grows in place, without layers: the
+                          default if the number of keys is unknown;
                           removes if made with SEEN_REMOVES; merges with any size */
     SEEN_KIND_UNKNOWN = 255 /* no kind */
 } seen_kind;

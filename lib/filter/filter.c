@@ -160,6 +160,8 @@ static int clear(seen_filter *f)
     f->layers = 1;
     memset(f->layer[0].body, 0, f->layer[0].len);
     f->layer[0].added = 0;
+    for (int i = 0; f->layer->kind->grow && i < 4; i++) /* what it was before it grew */
+        f->layer->shape.own[i] = i == SN_ONCE ? f->layer->shape.own[i] : 0;
     sn_choose_variants(f);
     return 0;
 }

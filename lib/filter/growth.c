@@ -49,7 +49,7 @@ static const sn_growth by_layers = {SN_BY_LAYERS, 1 << 20, 1 << 20, BY_LAYERS};
 /* Kinds that remove take no hashes in front, so they start smaller. */
 static const sn_growth by_layers_of_copies = {SN_BY_LAYERS, SMALL_KEYS, 0, BY_LAYERS};
 /* (The kind says how much larger its next body is.) */
-static const sn_growth in_place = {SN_IN_PLACE, 8192, 64 << 10, {.step = {{0}}}};
+static const sn_growth in_place = {SN_IN_PLACE, FEW_KEYS, 128, {.step = {{0}}}};
 static const sn_growth rebuilt = {SN_REBUILT, 7000, 64 << 10, {.step = {{0, 5, 4}}}};
 
 const sn_growth *sn_growth_for(const sn_kind *kind, bool once)

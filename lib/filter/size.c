@@ -61,15 +61,17 @@ static bool keeps_once(const seen_spec *spec, const sn_kind *kind)
            (spec->flags & SEEN_ONCE || (kind->grow && !(spec->flags & SEEN_REMOVES)));
 }
 
-/* The kind of a filter of SPEC, SEEN_AUTO if its size decides: nobody said how many keys
- * will come, and nothing else settles its size. */
+/* The kind of a filter of SPEC; SEEN_AUTO if its size decides. */
 static seen_kind kind_of_spec(const seen_spec *spec)
 {
     const sn_kind *growing = sn_kind_growing();
-    return spec->kind == SEEN_AUTO && growing && !spec->keys && !spec->probes &&
-                   !(spec->flags & (SEEN_FIXED | SEEN_ATOMIC))
-               ? growing->id
-               : spec->kind;
+    if (spec->kind != SEEN_AUTO)
+        return spec->kind;
+    if (spec->flags & SEEN_REMOVES)
+        return sn_kind_removing()->id;
+    bool unknown =
+        !spec->keys && !spec->probes && !(spec->flags & (SEEN_FIXED | SEEN_ATOMIC));
+    return unknown && growing ? growing->id : SEEN_AUTO;
 }
 
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)

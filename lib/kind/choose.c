@@ -18,7 +18,12 @@ const sn_kind *sn_kind_whole(void)
 
 const sn_kind *sn_kind_growing(void)
 {
-    return NULL;
+    return sn_kind_of(SEEN_QUOTIENT);
+}
+
+const sn_kind *sn_kind_removing(void)
+{
+    return &sn_cuckoo;
 }
 
 const sn_kind *sn_kind_textbook(void)
@@ -68,7 +73,7 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     sn_shape classic = *s, blocked = *s, split = *s;
     const bool probes_given = s->k != 0;
     if (flags & SEEN_REMOVES)
-        return shape_one(SEEN_CUCKOO, s, n, p, bytes);
+        return shape_one(sn_kind_removing()->id, s, n, p, bytes);
     int rc = shape_one(SEEN_CLASSIC, &classic, n, p, bytes);
     bool have_blocked = shape_one(SEEN_BLOCKED, &blocked, n, p, bytes) == 0;
     if (rc < 0 && !have_blocked)

@@ -197,6 +197,8 @@ const sn_kind *sn_kind_of(seen_kind id);
 const sn_kind *sn_kind_whole(void);
 /* Serves any number of keys in one layer; NULL if this build has none. */
 const sn_kind *sn_kind_growing(void);
+/* Removes any key that was added, however long ago. */
+const sn_kind *sn_kind_removing(void);
 /* Of which only the bits and probes are given. */
 const sn_kind *sn_kind_textbook(void);
 /* The best shape for N keys with error P or, if BYTES, within so many bytes: of kind ID, or

@@ -74,6 +74,8 @@ static void choice(void)
         {{.error = 1e-6, .flags = SEEN_FIXED, .keys = 50000}, SEEN_CUCKOO, "fixed"},
         {{.error = 1e-6, .keys = 50000}, SEEN_CUCKOO, "growing"},
         {{.error = 1e-6, .keys = 50000, .flags = SEEN_REMOVES}, SEEN_CUCKOO, "removes"},
+        {{.error = 1e-6}, SEEN_QUOTIENT, "of unknown size"},
+        {{.error = 1e-6, .flags = SEEN_REMOVES}, SEEN_CUCKOO, "the same, removes"},
         {{.error = 1e-6, .keys = 50000, .flags = SEEN_ATOMIC}, SEEN_CLASSIC, "atomic"},
         {{.error = 1e-6, .keys = 50000, .probes = 9}, SEEN_CLASSIC, "nine probes"},
         {{.memory = 180000, .keys = 50000}, SEEN_CLASSIC, "from a budget: never full"},
@@ -86,7 +88,7 @@ static void choice(void)
         ok(rc == 0 && s.kind == cases[i].kind, "%s: %s", cases[i].what,
            seen_kind_name(s.kind));
     }
-    seen_filter *f = made(cases[3].spec);
+    seen_filter *f = made(cases[2].spec);
     ok(!once(f), "a filter that removes keeps copies");
     seen_free(f);
     ok(seen_new(&(seen_spec){.keys = 9, .flags = SEEN_ONCE | SEEN_REMOVES}, &f) ==
@@ -278,7 +280,8 @@ static void merged(void)
     seen_free(f), seen_free(g), seen_free(h);
 
     /* Few keys of unknown number are whole hashes, of any number. */
-    f = made((seen_spec){.error = 1e-6}), g = made((seen_spec){.error = 1e-6});
+    spec = (seen_spec){.kind = SEEN_CUCKOO, .flags = SEEN_ONCE, .error = 1e-6};
+    f = made(spec), g = made(spec);
     add(f, 0, 100), add(g, 50, 5000);
     ok(seen_merge(f, g) == 0 && all_in(f, 0, 5000) && seen_added(f) == 5000,
        "two that grow from nothing merge while they are small");

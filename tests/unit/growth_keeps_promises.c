@@ -106,6 +106,13 @@ static void grow(seen_kind kind, unsigned flags, uint64_t keys, double error, ui
        "lost while growing: predicted %.1f, actual %llu", expected,
        (unsigned long long)lost);
     shares_add_up(f);
+    if (!scratch) {
+        ok(seen_clear(f) == 0 && seen_error_predicted(f) == 0 && seen_lost_expected(f) == 0,
+           "cleared, it has no past");
+        for (uint64_t i = 0; i < 1000; i++)
+            seen_add_u64(f, i);
+        ok(denied(f, 0, 1000) == 0 && seen_error_predicted(f) <= error, "and takes keys");
+    }
     seen_free(f);
     kit_scratch_free(from);
 }
