@@ -146,13 +146,16 @@ size_t sn_add_kept(seen_filter *f, const seen_key *keys, const uint64_t *h, size
     size_t done = 0;
     while (done < n) {
         size_t m = n - done < CHUNK ? n - done : CHUNK;
-        uint64_t room = sn_room(f->layer);
-        if (f->source.again && !room) {
-            if ((*why = make_larger(f)) < 0)
-                return done;
-            continue;
+        /* Once the source has failed, the filter makes room by itself. */
+        if (f->source.again) {
+            uint64_t room = sn_room(f->layer);
+            if (!room) {
+                if ((*why = make_larger(f)) < 0)
+                    return done;
+                continue;
+            }
+            m = m < room ? m : (size_t)room;
         }
-        m = m < room ? m : (size_t)room;
         if (keys)
             sn_key_hashes(f, keys + done, m, own);
         const uint64_t *some = keys ? own : h + done;
