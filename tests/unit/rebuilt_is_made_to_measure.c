@@ -117,16 +117,14 @@ static void grows(double error, uint64_t most)
 
 static void few_keys(void)
 {
-    kit_scratch *s;
-    seen_filter *f = begin(0.01, &s), *other = begin(0.01, &s);
-    end(f, s);
-    f = begin(0.01, &s);
+    kit_scratch *s, *others;
+    seen_filter *f = begin(0.01, &s), *other = begin(0.01, &others);
     ok(add(f, 0, 7000) == 7000, "the first 7,000 keys lose nothing");
     ok(seen_merge(f, other) == SEEN_EKIND && seen_clear(f) == SEEN_EKIND &&
            seen_remove_hash(f, key(1)) == SEEN_EKIND,
        "what the file would not know of is refused");
     end(f, s);
-    seen_free(other);
+    end(other, others);
     f = begin(1e-8, &s);
     ok(f && !s, "a kind whose adds are slow is left to the library");
     end(f, s);
