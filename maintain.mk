@@ -2,7 +2,7 @@
 #
 #   make format           the lines changed since HEAD (FORMAT_BASE=main: since main)
 #   make wrap             every line of C over 88 columns, by clang-format
-#   make lint             shellcheck, cppcheck, clang-tidy; ANALYZE=1: path analysis too
+#   make lint             columns, shellcheck, cppcheck, clang-tidy; ANALYZE=1: path analysis too
 #   make coverage         the tests (PARTS="unit cli": some), then a table a room
 #   make uninstall        removes what make install put there, with the same PREFIX, LIBDIR, ...
 #   make dist             build/seen-VERSION.tar.gz, the same bytes for the same commit
@@ -28,7 +28,7 @@ LINT_FLAGS = -Iinclude -Ilib -Ikit -I. -Icli -Icrawl -Iplugins/redis -Iremote -I
 # Every file that says it is a shell script, and what such files read in.
 LINT_SHELL = $(shell git ls-files 2>/dev/null | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' | \
 	xargs grep -lIE '^(.!/bin/(ba)?sh|. shellcheck shell=)' 2>/dev/null)
-lint: lint-shell lint-cppcheck lint-tidy
+lint: lint-columns lint-shell lint-cppcheck lint-tidy
 lint-columns:
 	@perl -CSD -ne 'chomp; if (length > 88) { print "$$ARGV:$$.: ", length, " columns\n"; $$bad = 1 } \
 	    close ARGV if eof; END { exit $$bad || 0 }' $(C_FILES)
