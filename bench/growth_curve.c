@@ -3,9 +3,9 @@
  *
  * At numbers of keys from 100 to MOST, a fifth apart: the bits a key, and the time of a
  * lookup of absent keys in batches, of a filter grown by layers, of one grown in
- * place, of one made again from a scratch file, and of one made to measure; all in one run,
- * the best of five rounds in turn. Adds are the CPU time of all of them up to there. The
- * table goes to standard output, the curves to FILE. */
+ * place, of one made again from a scratch file, and of one made to measure; all in one
+ * run, the best of five rounds in turn. Adds are the CPU time of all of them up to
+ * there. The table goes to standard output, the curves to FILE. */
 #include "messages.h"
 #include "scratch_hashes.h"
 
@@ -96,7 +96,8 @@ static void measure(point *p, seen_filter *const f[WAYS])
         p->bits[w] = 8 * (double)seen_bytes(f[w]) / p->keys;
 }
 
-/* ---- the drawing ------------------------------------------------------------------- */
+/* ---- the drawing -------------------------------------------------------------------
+ */
 
 enum { WIDE = 420, HIGH = 260, LEFT = 50, TOP = 30, GAP = 70 };
 
@@ -105,7 +106,8 @@ static void panel(FILE *to, const point *p, size_t n, int x, const char *title,
                   double most, size_t what)
 {
     double from = log10(p[0].keys), wide = log10(p[n - 1].keys) - from;
-    fprintf(to, "<text x='%d' y='%d' font-weight='bold'>%s</text>\n", x, TOP - 10, title);
+    fprintf(to, "<text x='%d' y='%d' font-weight='bold'>%s</text>\n", x, TOP - 10,
+            title);
     for (int i = 0; i <= 4; i++) {
         int y = TOP + HIGH - HIGH * i / 4;
         fprintf(to,
@@ -155,7 +157,8 @@ static void draw(const char *name, const point *p, size_t n)
         kit_die("%s: cannot be written", name);
 }
 
-/* ------------------------------------------------------------------------------------ */
+/* ------------------------------------------------------------------------------------
+ */
 
 static void report(const point *p, size_t n)
 {

@@ -22,5 +22,6 @@ extern "C" void leveldb_peer_build(uint64_t n)
 
 extern "C" int leveldb_peer_has(const void *key, size_t len)
 {
-    return policy->KeyMayMatch(leveldb::Slice(static_cast<const char *>(key), len), filter);
+    return policy->KeyMayMatch(leveldb::Slice(static_cast<const char *>(key), len),
+                               filter);
 }

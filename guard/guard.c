@@ -287,7 +287,8 @@ int seen_guard_suspend(seen_guard *g)
 }
 
 /* Rebuilt with twice the room, and fourfold if the table turns out to have more. */
-static const seen_growth next_build = {.step = {{0, 2, 1}}}, retry = {.step = {{0, 4, 1}}};
+static const seen_growth next_build = {.step = {{0, 2, 1}}},
+                         retry = {.step = {{0, 4, 1}}};
 
 uint64_t sn_guard_room(const seen_guard *g, uint64_t known)
 {

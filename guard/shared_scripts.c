@@ -6,12 +6,13 @@
     "local function now() local t = redis.call('TIME') "                               \
     "return t[1] * 1000 + math.floor(t[2] / 1000) end "
 
-/* The tokens of a mark but TOKEN. A minute after their deadline they become one, of owner
- * 0; after an hour more that one is forgotten, if FORGET. */
+/* The tokens of a mark but TOKEN. A minute after their deadline they become one, of
+ * owner 0; after an hour more that one is forgotten, if FORGET. */
 #define TOKENS                                                                         \
     "local function tokens(was, t, token, forget) local out, doubt = '', 0 "           \
     "for who, at in string.gmatch(was or '', '(%w+)@(%d+);') do at = tonumber(at) "    \
-    "if who ~= token then if at + 60000 >= t then out = out .. who .. '@' .. at .. ';' "       \
+    "if who ~= token then if at + 60000 >= t then out = out .. who .. '@' .. at .. "   \
+    "';' "                                                                             \
     "elseif at > doubt then doubt = at end end end "                                   \
     "if doubt > 0 and not (forget and doubt + 3600000 < t) then "                      \
     "out = out .. '0@' .. string.format('%.0f', doubt) .. ';' end return out end "
@@ -41,7 +42,8 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "r[17] = r[16] == '0' and '1' or string.format('%.0f', math.max(0, r[17] - t)) "
     "r[18] = tostring(redis.call('HLEN', S) - 24) return r",
 
-    /* bits, entry; run, live, epoch, mark, ask the filter, bytes, lease, its ms, bits */
+    /* bits, entry; run, live, epoch, mark, ask the filter, bytes, lease, its ms, bits
+     */
     [SCRIPT_ASK] = NOW
     "local f = redis.call('HMGET', S, 'srv', 'live', 'epoch', 'rep', 'until', 'born', "
     "'l', ARGV[4]) "
@@ -162,10 +164,10 @@ const char *const sn_shared_script[SHARED_SCRIPTS] = {
     "now())}",
 
     /* run, the time that TOUCH gave */
-    [SCRIPT_ENFORCE] = NOW
-        "local f = redis.call('HMGET', S, 'srv', 'e', 'until', 'conf') "
-        "if f[1] ~= ARGV[1] then return {'S'} end "
-        "if f[4] == '0' then redis.call('HSET', S, 'conf', 1, 'born', now()) end "
-        "local to = tonumber(ARGV[2]) + tonumber(f[2]) "
-        "if to > tonumber(f[3]) then redis.call('HSET', S, 'until', to) end "
-        "return {'K'}"};
+    [SCRIPT_ENFORCE] =
+        NOW "local f = redis.call('HMGET', S, 'srv', 'e', 'until', 'conf') "
+            "if f[1] ~= ARGV[1] then return {'S'} end "
+            "if f[4] == '0' then redis.call('HSET', S, 'conf', 1, 'born', now()) end "
+            "local to = tonumber(ARGV[2]) + tonumber(f[2]) "
+            "if to > tonumber(f[3]) then redis.call('HSET', S, 'until', to) end "
+            "return {'K'}"};

@@ -36,12 +36,12 @@
  * fields, and bits of flags and modes that this version does not know, are refused
  * with SEEN_EINVAL, so that a later version can give them a meaning.
  *
- * Stability. From version 1.0 on, everything in this header but the sketches is stable: a program that
- * was compiled with 1.x runs with every later 1.y, and files of 1.x open in every later
- * version. Until then a minor version may change it; CHANGELOG.md lists each change.
- * Not part of the promise, then or now: the words of messages (seen_strerror,
- * seen_reason, seen_describe), which kind SEEN_AUTO picks, the exact sizes and
- * predictions, and symbols that this header does not declare.
+ * Stability. From version 1.0 on, everything in this header but the sketches is stable:
+ * a program that was compiled with 1.x runs with every later 1.y, and files of 1.x open
+ * in every later version. Until then a minor version may change it; CHANGELOG.md lists
+ * each change. Not part of the promise, then or now: the words of messages
+ * (seen_strerror, seen_reason, seen_describe), which kind SEEN_AUTO picks, the exact
+ * sizes and predictions, and symbols that this header does not declare.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -116,9 +116,10 @@ typedef enum seen_kind {
     SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
     SEEN_RIBBON = 6,  /* static, some 1% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
-    SEEN_QUOTIENT = 8, /* prefixes of hashes in order: grows in place, without layers: the
-                          default if the number of keys is unknown;
-                          removes if made with SEEN_REMOVES; merges with any size */
+    SEEN_QUOTIENT =
+        8, /* prefixes of hashes in order: grows in place, without layers: the
+              default if the number of keys is unknown;
+              removes if made with SEEN_REMOVES; merges with any size */
     SEEN_KIND_UNKNOWN = 255 /* no kind */
 } seen_kind;
 
@@ -164,10 +165,10 @@ enum {
  * .bits and .probes (textbook m and k, classic unless .kind says otherwise: then
  * it never grows and is never full). Without .keys the filter starts small and
  * grows; with .keys it is made to measure and grows only if more keys come. The
- * error stays below .error in both cases. Below an error of about 1e-4 the library picks
- * cuckoo with SEEN_ONCE, smaller than classic and faster, unless .flags ask for what it
- * cannot do (SEEN_ATOMIC) or .memory is given. An error below .keys / 2^64 is impossible:
- * two keys with the same 64-bit hash are one key to a filter. */
+ * error stays below .error in both cases. Below an error of about 1e-4 the library
+ * picks cuckoo with SEEN_ONCE, smaller than classic and faster, unless .flags ask for
+ * what it cannot do (SEEN_ATOMIC) or .memory is given. An error below .keys / 2^64 is
+ * impossible: two keys with the same 64-bit hash are one key to a filter. */
 typedef struct seen_spec {
     seen_kind kind;       /* 0: choose */
     unsigned flags;       /* SEEN_FIXED, ... */
@@ -215,12 +216,14 @@ SEEN_API int seen_random_bytes(void *p, size_t len);
 /* 64 of them as a number; where the system has none, a number from the clock. */
 SEEN_API uint64_t seen_random_seed(void);
 
-/* A hash with its seed, to hash outside of a filter. A plain value: copy it, drop it. */
+/* A hash with its seed, to hash outside of a filter. A plain value: copy it, drop it.
+ */
 typedef struct seen_hasher {
     uint64_t opaque[24];
 } seen_hasher;
 
-/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one that has 64 bits. */
+/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one that has 64 bits.
+ */
 SEEN_API int seen_hasher_init(seen_hasher *h, uint32_t hash, uint64_t seed,
                               uint64_t seed_high);
 /* How F hashes: filters made with .hasher = OUT give the same key the same hash.
@@ -293,13 +296,12 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
  * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
  * added; a cuckoo or quotient filter holds a copy for each add, up to eight (a quotient
- * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may take
- * away another key that shares its fingerprint.
+ * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may
+ * take away another key that shares its fingerprint.
  *
  * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a
- * quotient filter made without SEEN_REMOVES or 500 times larger than when KEY was added;
- * SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for
- * seen_add. */
+ * quotient filter made without SEEN_REMOVES or 500 times larger than when KEY was
+ * added; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 /* Batches: several times faster than one by one, because memory is fetched for
@@ -318,10 +320,11 @@ SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n
                             bool *found);
 
 /* The same for callers that keep the hash. seen_hash depends on the hash and its seed
- * only, so one hash serves all native filters of one seen_hasher. Foreign filters take no hashes: seen_hash is 0 for them, and
- * the other calls return SEEN_EKIND. Otherwise these return what the calls above return;
- * seen_has_hash returns 1 or 0, and seen_has_hashes SEEN_OK. When seen_has_hashes
- * refuses, it sets found[i] to true, because false would be a promise. */
+ * only, so one hash serves all native filters of one seen_hasher. Foreign filters take
+ * no hashes: seen_hash is 0 for them, and the other calls return SEEN_EKIND. Otherwise
+ * these return what the calls above return; seen_has_hash returns 1 or 0, and
+ * seen_has_hashes SEEN_OK. When seen_has_hashes refuses, it sets found[i] to true,
+ * because false would be a promise. */
 SEEN_API uint64_t seen_hash(const seen_filter *f, const void *key, size_t len);
 SEEN_API int seen_add_hash(seen_filter *f, uint64_t hash);
 SEEN_API int seen_has_hash(const seen_filter *f, uint64_t hash);
@@ -332,9 +335,9 @@ SEEN_API int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n,
                              bool *found);
 
 /* For callers that cannot batch but know a key a little before they need the answer:
- * asks for the memory of KEY and returns at once with seen_hash of it, for seen_has_hash
- * or seen_add_hash some keys later. Changes no answer. 8 to 64 keys ahead is best. Foreign
- * filters: does nothing and returns 0. */
+ * asks for the memory of KEY and returns at once with seen_hash of it, for
+ * seen_has_hash or seen_add_hash some keys later. Changes no answer. 8 to 64 keys ahead
+ * is best. Foreign filters: does nothing and returns 0. */
 SEEN_API uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len);
 SEEN_API void seen_prefetch_hash(const seen_filter *f, uint64_t hash);
 
@@ -344,9 +347,9 @@ SEEN_API bool seen_has_str(const seen_filter *f, const char *s);
 SEEN_API int seen_add_u64(seen_filter *f, uint64_t x);
 SEEN_API bool seen_has_u64(const seen_filter *f, uint64_t x);
 
-/* Forgets every key and every exception; the shape and the memory stay (a grown filter shrinks to its
- * newest layer). SEEN_EKIND if F is static or its format cannot; SEEN_EREADONLY;
- * SEEN_EIO. */
+/* Forgets every key and every exception; the shape and the memory stay (a grown filter
+ * shrinks to its newest layer). SEEN_EKIND if F is static or its format cannot;
+ * SEEN_EREADONLY; SEEN_EIO. */
 SEEN_API int seen_clear(seen_filter *f);
 
 /* The bytes of layer LAYER (0 is the oldest), for callers that keep shape and bytes
@@ -373,9 +376,9 @@ SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
  * takes layers more, with their error, unless it is fixed.
  *
  * SEEN_EMISMATCH, and seen_reason() says what differs; SEEN_EKIND if this kind cannot
- * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set, or
- * into a cuckoo filter that is fixed, mapped or removes keys. With SEEN_ENOMEM a set or a
- * cuckoo filter may have taken some of the keys. */
+ * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set,
+ * or into a cuckoo filter that is fixed, mapped or removes keys. With SEEN_ENOMEM a set
+ * or a cuckoo filter may have taken some of the keys. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
@@ -386,30 +389,34 @@ SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
 
 /* ---- growth, for our own programs ------------------------------------------------ */
 
-/* Somebody who keeps the hashes of a filter's keys, so that the filter can be made again
- * from them when it is full: as small and as fast at every moment as one made to measure. */
+/* Somebody who keeps the hashes of a filter's keys, so that the filter can be made
+ * again from them when it is full: as small and as fast at every moment as one made to
+ * measure. */
 typedef struct seen_hash_source {
-    /* Keeps N hashes, at most 1024: 0, or if it cannot, a negative code, and none of them.
-     * It is then asked once more to give what it has, and the filter grows by itself. */
+    /* Keeps N hashes, at most 1024: 0, or if it cannot, a negative code, and none of
+     * them. It is then asked once more to give what it has, and the filter grows by
+     * itself. */
     int (*keep)(void *ctx, const uint64_t *h, size_t n);
-    /* Calls GIVE with all hashes kept, in any number of pieces. 0, the negative code that
-     * GIVE returned, or one that says that they are lost: from then on, the filter says
-     * yes to every key. */
-    int (*again)(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n), void *to);
+    /* Calls GIVE with all hashes kept, in any number of pieces. 0, the negative code
+     * that GIVE returned, or one that says that they are lost: from then on, the filter
+     * says yes to every key. */
+    int (*again)(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n),
+                 void *to);
     void *ctx;
 } seen_hash_source;
 
-/* F, which is empty and was made without a number of keys, grows from SOURCE from now on:
- * 1.00 to 1.25 times the bytes of a filter made to measure. SEEN_EINVAL if it is another
- * filter; SEEN_EKIND if filters with its error are made too slowly. Adds return what
- * SOURCE returns; seen_merge, seen_clear and seen_remove refuse F with SEEN_EKIND. */
+/* F, which is empty and was made without a number of keys, grows from SOURCE from now
+ * on: 1.00 to 1.25 times the bytes of a filter made to measure. SEEN_EINVAL if it is
+ * another filter; SEEN_EKIND if filters with its error are made too slowly. Adds return
+ * what SOURCE returns; seen_merge, seen_clear and seen_remove refuse F with SEEN_EKIND.
+ */
 SEEN_API int seen_grow_from(seen_filter *f, const seen_hash_source *source);
 
-/* How something grows: a capacity below .below is followed by keys / over * times keys, by
- * the first step that fits (.below is 0 in the last one). Layers below .small keys, of
- * which there are at most .small_most, have .small_share of the error each; a first layer
- * whose size was asked for has .asked, or .asked_small if it is small; the others divide
- * the rest, each .ratio times the one before, or 1/i^2 if .ratio is 0. */
+/* How something grows: a capacity below .below is followed by keys / over * times keys,
+ * by the first step that fits (.below is 0 in the last one). Layers below .small keys,
+ * of which there are at most .small_most, have .small_share of the error each; a first
+ * layer whose size was asked for has .asked, or .asked_small if it is small; the others
+ * divide the rest, each .ratio times the one before, or 1/i^2 if .ratio is 0. */
 typedef struct seen_growth_step {
     uint64_t below, times, over;
 } seen_growth_step;
@@ -422,8 +429,8 @@ typedef struct seen_growth {
 
 /* The capacity after KEYS; 0 if there is none. */
 SEEN_API uint64_t seen_growth_next(const seen_growth *g, uint64_t keys);
-/* The share of layer I (0 is the first) where the first has room for FIRST keys, ASKED for
- * or not. All shares together are at most 1. */
+/* The share of layer I (0 is the first) where the first has room for FIRST keys, ASKED
+ * for or not. All shares together are at most 1. */
 SEEN_API double seen_growth_share(const seen_growth *g, uint64_t first, bool asked,
                                   uint32_t i);
 
@@ -484,10 +491,10 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
  * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
- * has no name: seen_flush is for those.) Another writer of PATH - the command, or a filter
- * opened with SEEN_WRITE or SEEN_SHARED - is not overwritten: SEEN_EBUSY, try again later.
- * SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND if this format cannot be written. When it
- * fails, PATH is the old file. */
+ * has no name: seen_flush is for those.) Another writer of PATH - the command, or a
+ * filter opened with SEEN_WRITE or SEEN_SHARED - is not overwritten: SEEN_EBUSY, try
+ * again later. SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND if this format cannot be
+ * written. When it fails, PATH is the old file. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
 /* Writes the same bytes, piece by piece, to SINK, which returns 0, or a negative code
@@ -610,8 +617,9 @@ SEEN_API int seen_open_foreign_bytes(const void *bytes, size_t len, const char *
                                      const seen_params *params, unsigned mode,
                                      seen_filter **out);
 /* An empty filter of that format. Where no error is given, redisbloom and parquet take
- * 0.01 and guava 0.03, as their own libraries do; the others ask for one. SEEN_EINVAL names the parameter that is missing or
- * wrong; SEEN_EKIND if the format can only be opened; SEEN_ETOOBIG; SEEN_ENOMEM. */
+ * 0.01 and guava 0.03, as their own libraries do; the others ask for one. SEEN_EINVAL
+ * names the parameter that is missing or wrong; SEEN_EKIND if the format can only be
+ * opened; SEEN_ETOOBIG; SEEN_ENOMEM. */
 SEEN_API int seen_new_foreign(const char *format, const seen_params *params,
                               seen_filter **out);
 
@@ -633,19 +641,20 @@ SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter 
 
 /* ---- exceptions ------------------------------------------------------------------ */
 
-/* A false positive that was met can be excused: the filter then says no to that key, and
- * to no other. The keys are kept whole, in a small file PATH.excused beside the filter's
- * file PATH, which seen_open and seen_open_foreign read, and seen_save and seen_flush
- * write. Adding a key takes it off the list. The list is bound to the file as it is, by
- * its content and the time of its last change: when something else replaces or changes
- * the file, the list counts for nothing, and the false positives are back. Calls with hashes excuse by the hash. A question that
- * is answered with no costs nothing more; one with a list, one lookup after a yes.
+/* A false positive that was met can be excused: the filter then says no to that key,
+ * and to no other. The keys are kept whole, in a small file PATH.excused beside the
+ * filter's file PATH, which seen_open and seen_open_foreign read, and seen_save and
+ * seen_flush write. Adding a key takes it off the list. The list is bound to the file
+ * as it is, by its content and the time of its last change: when something else
+ * replaces or changes the file, the list counts for nothing, and the false positives
+ * are back. Calls with hashes excuse by the hash. A question that is answered with no
+ * costs nothing more; one with a list, one lookup after a yes.
  *
  * Excuse only what was certainly never added: for a key that was, the filter would lie.
  * A SEEN_ATOMIC filter has exceptions only while it is opened with SEEN_READ. */
 
-/* SEEN_NEW if KEY is excused now; SEEN_DUP if F says no to it anyway. SEEN_ETOOBIG if the
- * list would exceed 64 MiB; SEEN_EKIND if others may add to F; SEEN_ENOMEM. */
+/* SEEN_NEW if KEY is excused now; SEEN_DUP if F says no to it anyway. SEEN_ETOOBIG if
+ * the list would exceed 64 MiB; SEEN_EKIND if others may add to F; SEEN_ENOMEM. */
 SEEN_API int seen_excuse(seen_filter *f, const void *key, size_t len);
 /* 1 if KEY was excused and is not any more, 0 if it was not. Cannot fail. */
 SEEN_API int seen_unexcuse(seen_filter *f, const void *key, size_t len);
@@ -658,8 +667,8 @@ SEEN_API int seen_excused_each(const seen_filter *f,
                                void *ctx);
 /* Writes the list beside the file that F was opened from with SEEN_READ, together with
  * what others have put there meanwhile. SEEN_EINVAL if F was not opened from a file or
- * was changed; SEEN_EMISMATCH if the file was; SEEN_EBUSY; SEEN_EIO, with errno; the codes of seen_open for a list that
- * is damaged. */
+ * was changed; SEEN_EMISMATCH if the file was; SEEN_EBUSY; SEEN_EIO, with errno; the
+ * codes of seen_open for a list that is damaged. */
 SEEN_API int seen_excused_save(seen_filter *f);
 
 /* ---- static filters: built from all keys at once --------------------------------- */
@@ -756,7 +765,8 @@ SEEN_API int seen_bitmap_or(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_and(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);
 
-/* ---- sketches: summaries of a stream in a fixed amount of memory ------------------- */
+/* ---- sketches: summaries of a stream in a fixed amount of memory -------------------
+ */
 
 /* NOT YET FROZEN: the calls and bytes of this section may change between versions.
  *
@@ -771,16 +781,16 @@ SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);
  * the sketch unchanged, memory comes from .alloc, and a sketch needs its caller alone
  * unless the call takes it as const.
  *
- * seen_X_write puts a sketch into BUF if SIZE is enough and returns the length it needs,
- * as snprintf does. seen_X_read takes such bytes from anywhere: SEEN_EFORMAT or
+ * seen_X_write puts a sketch into BUF if SIZE is enough and returns the length it
+ * needs, as snprintf does. seen_X_read takes such bytes from anywhere: SEEN_EFORMAT or
  * SEEN_EDAMAGED if they are wrong, SEEN_EVERSION if a newer version wrote them,
  * SEEN_ETOOBIG if the sketch would take more than MAX_BYTES (0: no limit), SEEN_ENOMEM.
  * A of NULL is the system's allocator. Bytes are the same on every machine. */
 
-/* Count-min: counts in DEPTH rows of WIDTH cells; one cell of each row counts a key, and
- * the smallest of them is the answer. It is never too small. It is too large by more
- * than error * total with a probability of at most CHANCE, for width = e / error and
- * depth = ln(1 / chance). */
+/* Count-min: counts in DEPTH rows of WIDTH cells; one cell of each row counts a key,
+ * and the smallest of them is the answer. It is never too small. It is too large by
+ * more than error * total with a probability of at most CHANCE, for width = e / error
+ * and depth = ln(1 / chance). */
 typedef struct seen_cms seen_cms;
 
 enum {                       /* how a key finds its cells */
@@ -816,21 +826,22 @@ SEEN_API int seen_cms_new(const seen_cms_spec *spec, seen_cms **out);
 SEEN_API void seen_cms_free(seen_cms *c); /* NULL is fine */
 SEEN_API int seen_cms_copy(const seen_cms *c, seen_cms **out); /* SEEN_ENOMEM */
 
-/* Counts N more of KEY and returns its new count. Cells stop at UINT32_MAX: an answer of
- * UINT32_MAX means "at least". Cannot fail. */
+/* Counts N more of KEY and returns its new count. Cells stop at UINT32_MAX: an answer
+ * of UINT32_MAX means "at least". Cannot fail. */
 SEEN_API uint32_t seen_cms_add(seen_cms *c, const void *key, size_t len, uint64_t n);
 SEEN_API uint32_t seen_cms_count(const seen_cms *c, const void *key, size_t len);
 
-/* DST becomes the sum of N sketches, each multiplied by its weight (NULL: 1); DST may be
- * among them. SEEN_EMISMATCH: width, depth or hash differ; SEEN_ERANGE: a cell of the
- * sum is outside 0 .. UINT32_MAX; SEEN_ENOMEM. */
+/* DST becomes the sum of N sketches, each multiplied by its weight (NULL: 1); DST may
+ * be among them. SEEN_EMISMATCH: width, depth or hash differ; SEEN_ERANGE: a cell of
+ * the sum is outside 0 .. UINT32_MAX; SEEN_ENOMEM. */
 SEEN_API int seen_cms_merge(seen_cms *dst, const seen_cms *const *src,
                             const int64_t *weights, size_t n);
 
 SEEN_API void seen_cms_get_info(const seen_cms *c, seen_cms_info *out);
 /* The cells, row after row, each four bytes little-endian; *LEN is their length. */
 SEEN_API const void *seen_cms_cells(const seen_cms *c, size_t *len);
-/* Replaces all cells and the total. SEEN_EINVAL if LEN is not that of seen_cms_cells. */
+/* Replaces all cells and the total. SEEN_EINVAL if LEN is not that of seen_cms_cells.
+ */
 SEEN_API int seen_cms_set_cells(seen_cms *c, uint64_t total, const void *cells,
                                 size_t len);
 
@@ -840,9 +851,9 @@ SEEN_API int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
 
 /* Heavy hitters: keeps the bytes of at most .counters keys with their counts. For every
  * key it lists, the true count is between count - error and count. With n counters and
- * a stream of N, error is at most N / n, and every key that occurs more than N / n times
- * is listed. These are bounds, not chances. Cells that count the keys not listed make
- * the error much smaller on real streams. */
+ * a stream of N, error is at most N / n, and every key that occurs more than N / n
+ * times is listed. These are bounds, not chances. Cells that count the keys not listed
+ * make the error much smaller on real streams. */
 typedef struct seen_top seen_top;
 
 typedef struct seen_top_spec {
@@ -872,8 +883,8 @@ SEEN_API int seen_top_add(seen_top *t, const void *key, size_t len, uint64_t n);
  * and seen_top_read compute their own. */
 SEEN_API int seen_top_add_hash(seen_top *t, const void *key, size_t len, uint64_t hash);
 
-/* Fills OUT with at most N keys, largest count first, equal counts in the order of their
- * bytes; returns how many. SEEN_ENOMEM is not possible. */
+/* Fills OUT with at most N keys, largest count first, equal counts in the order of
+ * their bytes; returns how many. SEEN_ENOMEM is not possible. */
 SEEN_API size_t seen_top_list(seen_top *t, seen_top_item *out, size_t n);
 /* An upper bound of KEY's count, listed or not; *ERROR as in seen_top_item. */
 SEEN_API uint64_t seen_top_count(const seen_top *t, const void *key, size_t len,
@@ -887,12 +898,12 @@ SEEN_API size_t seen_top_write(const seen_top *t, void *buf, size_t size);
 SEEN_API int seen_top_read(const void *bytes, size_t len, uint64_t max_bytes,
                            const seen_allocator *a, seen_top **out);
 
-/* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones at
- * both ends. At the quantile q a mean stands for at most a share of
- * q (1 - q) 2 pi ln(n) / compression of all n values. The rank of an answer is off by at
- * most twice that for values that come in no hostile order; it interpolates between
- * means, so for smooth distributions it is far better. The ends are exact. The
- * arithmetic is RedisBloom's, bit for bit. */
+/* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones
+ * at both ends. At the quantile q a mean stands for at most a share of q (1 - q) 2 pi
+ * ln(n) / compression of all n values. The rank of an answer is off by at most twice
+ * that for values that come in no hostile order; it interpolates between means, so for
+ * smooth distributions it is far better. The ends are exact. The arithmetic is
+ * RedisBloom's, bit for bit. */
 typedef struct seen_tdigest seen_tdigest;
 
 typedef struct seen_tdigest_node {
@@ -921,8 +932,8 @@ SEEN_API void seen_tdigest_free(seen_tdigest *t); /* NULL is fine */
 SEEN_API int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out);
 SEEN_API void seen_tdigest_reset(seen_tdigest *t); /* forgets every value */
 
-/* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of all
- * values would exceed INT64_MAX; SEEN_ENOMEM. */
+/* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of
+ * all values would exceed INT64_MAX; SEEN_ENOMEM. */
 SEEN_API int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight);
 /* Adds what SRC holds to DST. SRC is compressed, its answers stay. SEEN_EINVAL if both
  * are one; SEEN_ERANGE as above; SEEN_ENOMEM. */
@@ -974,8 +985,9 @@ SEEN_API int seen_distinct_new(unsigned precision, uint64_t seed,
 SEEN_API void seen_distinct_free(seen_distinct *d); /* NULL is fine */
 
 SEEN_API void seen_distinct_add(seen_distinct *d, const void *key, size_t len);
-/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any other
- * good 64-bit hash if every add, and every sketch merged with this one, uses it. */
+/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any
+ * other good 64-bit hash if every add, and every sketch merged with this one, uses it.
+ */
 SEEN_API void seen_distinct_add_hashes(seen_distinct *d, const uint64_t *h, size_t n);
 SEEN_API double seen_distinct_count(const seen_distinct *d);
 /* The standard error of seen_distinct_count, relative: 0.008 is 0.8%. */

@@ -1,4 +1,5 @@
-/* scratch_hashes.c - a source of hashes for a filter: a buffer, and a file behind it. */
+/* scratch_hashes.c - a source of hashes for a filter: a buffer, and a file behind it.
+ */
 #include "scratch_hashes.h"
 #include "messages.h"
 #include "output.h"
@@ -21,7 +22,8 @@ struct kit_scratch {
     uint64_t kept; /* hashes on disk */
     size_t n;      /* in the buffer */
     uint64_t buffer[BUFFER + MORE];
-    uint64_t recent[RECENT]; /* some of the last hashes: repeats of these are left out */
+    uint64_t
+        recent[RECENT]; /* some of the last hashes: repeats of these are left out */
 };
 
 /* Puts the buffer behind what is on disk. */
@@ -49,8 +51,8 @@ static int write_buffer(kit_scratch *s)
     return SEEN_OK;
 }
 
-/* All of them, because a key that was taken for an old one by mistake must be in the next
- * filter too. */
+/* All of them, because a key that was taken for an old one by mistake must be in the
+ * next filter too. */
 static int keep(void *ctx, const uint64_t *h, size_t n)
 {
     kit_scratch *s = ctx;
@@ -66,7 +68,8 @@ static int keep(void *ctx, const uint64_t *h, size_t n)
     return SEEN_OK;
 }
 
-static size_t read_block(const kit_scratch *s, uint64_t *block, uint64_t at, size_t want)
+static size_t read_block(const kit_scratch *s, uint64_t *block, uint64_t at,
+                         size_t want)
 {
     size_t have = 0;
     while (have < want * 8) {
@@ -82,7 +85,8 @@ static size_t read_block(const kit_scratch *s, uint64_t *block, uint64_t at, siz
     return want;
 }
 
-static int again(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n), void *to)
+static int again(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n),
+                 void *to)
 {
     kit_scratch *s = ctx;
     uint64_t *block = s->kept ? kit_alloc(BLOCK * sizeof *block) : NULL;

@@ -1,8 +1,9 @@
-/* scratch_hashes.h - the hashes of a run's keys in a scratch file, so that its filter can
- * be made again from them (seen_grow_from).
+/* scratch_hashes.h - the hashes of a run's keys in a scratch file, so that its filter
+ * can be made again from them (seen_grow_from).
  *
- * Eight bytes a key, in a file in TMPDIR that has no name: the system removes it whatever
- * happens to the process. Where it cannot be written, the filter goes on by itself. */
+ * Eight bytes a key, in a file in TMPDIR that has no name: the system removes it
+ * whatever happens to the process. Where it cannot be written, the filter goes on by
+ * itself. */
 #ifndef KIT_SCRATCH_HASHES_H
 #define KIT_SCRATCH_HASHES_H
 
@@ -10,8 +11,8 @@
 
 typedef struct kit_scratch kit_scratch;
 
-/* F, which is empty, grows from a scratch file from now on. NULL if F is better grown by
- * the library: its error asks for a kind whose adds are slow. */
+/* F, which is empty, grows from a scratch file from now on. NULL if F is better grown
+ * by the library: its error asks for a kind whose adds are slow. */
 kit_scratch *kit_scratch_for(seen_filter *f);
 
 /* Bytes of memory, beside the filter. */

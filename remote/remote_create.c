@@ -167,8 +167,8 @@ static int create_described(seen_remote *r, const seen_remote_spec *spec)
                             WORDS("EVAL", script, "1", name, "seen", "2", "scheme",
                                   r->shape.scheme == SCHEME_MODULE ? "module" : "seen",
                                   "pieces", pieces, "bits", bits, "probes", probes,
-                                  "seed", seed, "seed_high", high, "mark", mark, "keys", keys, "error",
-                                  error, "ready", "0"));
+                                  "seed", seed, "seed_high", high, "mark", mark, "keys",
+                                  keys, "error", error, "ready", "0"));
     if (rc < 0)
         return rc;
     bool known = got->type == REDIS_REPLY_INTEGER, first = known && got->integer == 1;

@@ -1,4 +1,5 @@
-/* libbloom_peer.c - the packaged libbloom and libseen on the same bits: nanoseconds a key.
+/* libbloom_peer.c - the packaged libbloom and libseen on the same bits: nanoseconds a
+ * key.
  *
  * Both ask and add the same keys of 40 bytes; half of those asked are there. */
 #include "seen.h"

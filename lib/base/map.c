@@ -24,10 +24,11 @@ static int not_a_file(const char *path, mode_t mode)
     const char *what = S_ISFIFO(mode)   ? "a pipe"
                        : S_ISSOCK(mode) ? "a socket"
                                         : "a device";
-    return sn_fail(SEEN_EFORMAT,
-                   "%s is %s: a filter is mapped, so it must be a file (write it to one "
-                   "first)",
-                   path, what);
+    return sn_fail(
+        SEEN_EFORMAT,
+        "%s is %s: a filter is mapped, so it must be a file (write it to one "
+        "first)",
+        path, what);
 }
 
 /* Some file systems have no locks; there, every writer is trusted. */

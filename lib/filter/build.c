@@ -74,7 +74,8 @@ int seen_builder_new(const seen_build_spec *spec, seen_builder **out)
     sn_hasher hasher;
     int rc = check_spec(spec);
     if (rc == 0)
-        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed, spec->seed_high);
+        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed,
+                          spec->seed_high);
     if (rc < 0)
         return rc;
     seen_builder *b = sn_alloc(&spec->alloc, sizeof *b);

@@ -269,7 +269,8 @@ static uint64_t body_in(uint64_t bytes)
 {
     uint64_t header = sn_page_up(sn_sums_at(1) + 8 * sn_pieces(bytes)), small = 0;
     if (bytes > SN_COMPACT)
-        small = bytes - SN_COMPACT < SN_COMPACT_BODY ? bytes - SN_COMPACT : SN_COMPACT_BODY;
+        small =
+            bytes - SN_COMPACT < SN_COMPACT_BODY ? bytes - SN_COMPACT : SN_COMPACT_BODY;
     uint64_t large = bytes < header ? 0 : (bytes - header) / SN_PAGE * SN_PAGE;
     return large > small ? large : small / 64 * 64;
 }

@@ -45,7 +45,8 @@ size_t sn_add_bulk(seen_filter *f, const seen_key *keys, const uint64_t *hashes,
         partition(keys ? scratch + chunk : hashes + i, m, scratch);
         for (size_t j = 0; j < m; j += sizeof ignored)
             seen_add_hashes(f, scratch + j,
-                            m - j < sizeof ignored ? m - j : sizeof ignored, ignored, NULL);
+                            m - j < sizeof ignored ? m - j : sizeof ignored, ignored,
+                            NULL);
     }
     sn_body_free(&f->alloc, scratch, chunk * 8 * arrays);
     return n;

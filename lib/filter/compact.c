@@ -1,13 +1,13 @@
-/* compact.c - the header of a small file: the numbers of the long one (file.h) in 128 bytes,
- * with the body right behind it. One checksum serves both. */
+/* compact.c - the header of a small file: the numbers of the long one (file.h) in 128
+ * bytes, with the body right behind it. One checksum serves both. */
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "hash/hash.h"
 #include <string.h>
 
-/* Where a number stands: its bytes in the compact header, which may be fewer than in the
- * long one if those are zero. */
+/* Where a number stands: its bytes in the compact header, which may be fewer than in
+ * the long one if those are zero. */
 typedef struct field {
     uint8_t at, bytes;
     uint16_t in_long;
@@ -92,10 +92,10 @@ uint64_t sn_compact_sum(const uint8_t *p, const uint8_t *body, uint64_t len)
 int sn_compact_check(const uint8_t *p, uint64_t len)
 {
     if (len < SN_COMPACT || sn_le32(p + 16) != len)
-        return sn_fail(SEEN_EFORMAT,
-                       "file_len says %u bytes, but there are %llu: cut short or extended",
-                       len < SN_COMPACT ? SN_COMPACT : sn_le32(p + 16),
-                       (unsigned long long)len);
+        return sn_fail(
+            SEEN_EFORMAT,
+            "file_len says %u bytes, but there are %llu: cut short or extended",
+            len < SN_COMPACT ? SN_COMPACT : sn_le32(p + 16), (unsigned long long)len);
     uint64_t sum = sn_le64(p + SN_COMPACT_SUM);
     bool dirty = sn_le32(p + SN_COMPACT_DIRTY) != 0;
     if (sn_compact_sum(p, p + SN_COMPACT, len - SN_COMPACT) != sum &&

@@ -68,7 +68,8 @@ void sn_exceptions_free(seen_filter *f)
 
 /* The slot of KEY (or, without KEY, of a key with this hash), or the free slot where it
  * would go. */
-static excused_key *find(const sn_exceptions *x, const void *key, size_t len, uint64_t hash)
+static excused_key *find(const sn_exceptions *x, const void *key, size_t len,
+                         uint64_t hash)
 {
     for (uint64_t i = hash & (x->slots - 1);; i = (i + 1) & (x->slots - 1)) {
         excused_key *k = x->slot + i;
@@ -165,8 +166,8 @@ bool sn_exceptions_has(const seen_filter *f, const void *key, size_t len, uint64
     return f->exceptions->n && find(f->exceptions, key, len, hash)->key;
 }
 
-void sn_exceptions_sift(const seen_filter *f, const seen_key *keys, const uint64_t *hashes,
-                     size_t n, bool *found)
+void sn_exceptions_sift(const seen_filter *f, const seen_key *keys,
+                        const uint64_t *hashes, size_t n, bool *found)
 {
     for (size_t i = 0; i < n; i++)
         if (found[i])
@@ -242,7 +243,8 @@ int sn_exceptions_parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filte
 }
 
 /* Reads all bytes of the file NAME; NULL and length 0 if there is none. */
-static int read_all(const seen_filter *f, const char *name, uint8_t **out, uint64_t *len)
+static int read_all(const seen_filter *f, const char *name, uint8_t **out,
+                    uint64_t *len)
 {
     struct stat st;
     *out = NULL;
@@ -385,7 +387,8 @@ int sn_exceptions_save(const seen_filter *f, const char *path, int fd, uint64_t 
     struct timespec times[2];
     uint64_t now = moment(fd, times);
     if (f->exceptions && futimens(fd, times) < 0)
-        return sn_fail(SEEN_EIO, "cannot set the time of %s: %s", path, strerror(errno));
+        return sn_fail(SEEN_EIO, "cannot set the time of %s: %s", path,
+                       strerror(errno));
     return write_list(f, path, identity_of(content, now),
                       identity_of(f->content, f->modified));
 }
@@ -399,7 +402,8 @@ int sn_exceptions_flush(seen_filter *f)
     f->modified = moment(f->lock, times);
     int rc = write_list(f, f->path, identity(f), before);
     if (rc == 0 && futimens(f->lock, times) < 0)
-        rc = sn_fail(SEEN_EIO, "cannot set the time of %s: %s", f->path, strerror(errno));
+        rc = sn_fail(SEEN_EIO, "cannot set the time of %s: %s", f->path,
+                     strerror(errno));
     return rc;
 }
 
@@ -455,9 +459,11 @@ int seen_excused_each(const seen_filter *f,
 
 int seen_excused_save(seen_filter *f)
 {
-    if (!f->path || !f->map || f->shared || f->dirty || (f->foreign && f->foreign->dirty))
-        return sn_fail(SEEN_EINVAL, "only the exceptions of a filter that was opened from "
-                                    "a file, and not changed since, are saved beside it");
+    if (!f->path || !f->map || f->shared || f->dirty ||
+        (f->foreign && f->foreign->dirty))
+        return sn_fail(SEEN_EINVAL,
+                       "only the exceptions of a filter that was opened from "
+                       "a file, and not changed since, are saved beside it");
     /* One writer at a time; exceptions that others added meanwhile are kept. */
     int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -481,7 +487,8 @@ int seen_excused_save(seen_filter *f)
     if (rc >= 0)
         rc = write_list(f, f->path, identity_of(f->content, now), before);
     if (rc == 0 && futimens(fd, times) < 0)
-        rc = sn_fail(SEEN_EIO, "cannot set the time of %s: %s", f->path, strerror(errno));
+        rc = sn_fail(SEEN_EIO, "cannot set the time of %s: %s", f->path,
+                     strerror(errno));
     if (rc == 0)
         f->modified = now;
     close(fd);

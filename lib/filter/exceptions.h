@@ -22,7 +22,8 @@ int sn_exceptions_parse(seen_filter *f, uint8_t *p, uint64_t len, uint64_t filte
 /* Writes F's list beside PATH, which the complete file FD with this CONTENT is about to
  * replace; the list is valid for the old file and the new one. Removes the list of
  * another filter. */
-int sn_exceptions_save(const seen_filter *f, const char *path, int fd, uint64_t content);
+int sn_exceptions_save(const seen_filter *f, const char *path, int fd,
+                       uint64_t content);
 /* Writes F's list, which may be empty, beside its file, which is mapped for writing and
  * flushed. */
 int sn_exceptions_flush(seen_filter *f);
@@ -36,10 +37,11 @@ void sn_exceptions_merged(seen_filter *f, const seen_filter *src);
 void sn_exceptions_free(seen_filter *f);
 
 /* True if KEY (or, without KEY, a key with this hash) is an exception. */
-bool sn_exceptions_has(const seen_filter *f, const void *key, size_t len, uint64_t hash);
+bool sn_exceptions_has(const seen_filter *f, const void *key, size_t len,
+                       uint64_t hash);
 /* Sets found[i] to false for keys (or hashes) that are exceptions. */
-void sn_exceptions_sift(const seen_filter *f, const seen_key *keys, const uint64_t *hashes,
-                     size_t n, bool *found);
+void sn_exceptions_sift(const seen_filter *f, const seen_key *keys,
+                        const uint64_t *hashes, size_t n, bool *found);
 /* Removes added keys from the list; they were new, so dup[i] becomes false. DUP may be
  * NULL. */
 void sn_exceptions_added(seen_filter *f, const seen_key *keys, const uint64_t *hashes,

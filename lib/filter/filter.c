@@ -39,7 +39,8 @@ uint64_t seen_random_seed(void)
 
 int sn_refuse_static(const char *kind)
 {
-    return sn_fail(SEEN_EKIND, "a %s filter is static: build it from all its keys", kind);
+    return sn_fail(SEEN_EKIND, "a %s filter is static: build it from all its keys",
+                   kind);
 }
 
 int seen_new(const seen_spec *spec, seen_filter **out)
@@ -52,7 +53,8 @@ int seen_new(const seen_spec *spec, seen_filter **out)
     sn_hasher hasher;
     int rc = sn_shape_of_spec(spec, &shape);
     if (rc == 0)
-        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed, spec->seed_high);
+        rc = sn_hasher_of(&hasher, spec->hasher, spec->hash, spec->seed,
+                          spec->seed_high);
     if (rc < 0)
         return rc;
     if (!(seen_kind_can(shape.kind) & SEEN_CAN_ADD))
@@ -384,8 +386,9 @@ static bool absorbs(const seen_filter *dst, const seen_filter *src)
 static int absorb(seen_filter *dst, const seen_filter *src)
 {
     if (sn_keeps_copies(dst->layer) && !sn_keeps_copies(src->layer))
-        return sn_fail(SEEN_EMISMATCH, "keys can be removed from the first but not from "
-                                       "the second, where a copy may serve several");
+        return sn_fail(SEEN_EMISMATCH,
+                       "keys can be removed from the first but not from "
+                       "the second, where a copy may serve several");
     int rc = dst->layer->kind->absorb(dst->layer, src->layer, &dst->alloc);
     if (rc == 0)
         sn_choose_variants(dst);
@@ -479,7 +482,8 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
 {
     *out = NULL;
     if (f->foreign)
-        return sn_handle_foreign_refuse(f, "does not hold its keys: rebuild it from them");
+        return sn_handle_foreign_refuse(f,
+                                        "does not hold its keys: rebuild it from them");
     for (uint32_t i = 0; i < f->layers; i++)
         if (!f->layer[i].kind->each_hash)
             return sn_fail(SEEN_EKIND,

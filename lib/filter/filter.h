@@ -43,7 +43,8 @@ struct seen_filter {
     uint64_t missed; /* removes that found nothing */
     char *path;      /* of the file behind it, for messages */
 
-    seen_hash_source source; /* keeps the hashes, and gives them again; zeroes: nobody does */
+    seen_hash_source
+        source;   /* keeps the hashes, and gives them again; zeroes: nobody does */
     int64_t late; /* keys that are in now, less those that were new when they came */
 
     sn_exceptions *exceptions; /* exceptions; NULL: none */

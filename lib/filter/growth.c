@@ -1,14 +1,14 @@
 /* growth.c - the policies of growth, and filters that take more keys than expected.
  *
  * In place. The table of prefixes (kind/quotient.h) is what a filter is that was told
- * nothing: it keeps its promise by itself and takes 1.5 to 2.3 times the bytes of a filter
- * made to measure, from 100 keys to as many as come. In front of it stand whole hashes of
- * a dozen keys, which take less than its smallest table.
+ * nothing: it keeps its promise by itself and takes 1.5 to 2.3 times the bytes of a
+ * filter made to measure, from 100 keys to as many as come. In front of it stand whole
+ * hashes of a dozen keys, which take less than its smallest table.
  *
  * Layers. They are for kinds that cannot be rewritten, for filters whose number of keys
- * was given and turned out too low, and for files of version 0.2. The errors of all layers,
- * for ever, add up to at most the error asked for. Layer i therefore gets a share s_i with
- * sum 1:
+ * was given and turned out too low, and for files of version 0.2. The errors of all
+ * layers, for ever, add up to at most the error asked for. Layer i therefore gets a
+ * share s_i with sum 1:
  *
  *   number of keys unknown:  s_i = 0.3 * 0.7^i, capacity 2^20 * 2.5^i
  *   number n known:          s_0 = 0.8, capacity n; the other 0.2 is shared by the
@@ -43,7 +43,11 @@
 #define PI 3.14159265358979323846
 #define FEW_KEYS 14 /* whole hashes at first: two cache lines */
 #define SMALL_KEYS 65536
-#define BY_LAYERS {.step = {{SMALL_KEYS, 4, 1}, {0, 5, 2}}, .asked = 0.8, .asked_small = 0.8, .ratio = 0.7}
+#define BY_LAYERS                                                                      \
+    {                                                                                  \
+        .step = {{SMALL_KEYS, 4, 1}, {0, 5, 2}}, .asked = 0.8, .asked_small = 0.8,     \
+        .ratio = 0.7                                                                   \
+    }
 
 static const sn_growth by_layers = {SN_BY_LAYERS, 1 << 20, 1 << 20, BY_LAYERS};
 /* Kinds that remove take no hashes in front, so they start smaller. */
@@ -116,7 +120,8 @@ void sn_choose_variants(seen_filter *f)
         l->variant = l->kind->variant(&l->shape, simd, (f->flags & SEEN_ATOMIC) != 0);
         if (l->len > SN_PREFETCH_BYTES && l->variant->prefetch)
             f->prefetch = true;
-        f->same_variant &= l->variant == f->layer->variant && l->variant->has_any != NULL;
+        f->same_variant &=
+            l->variant == f->layer->variant && l->variant->has_any != NULL;
     }
     f->has_one = f->layers == 1 ? f->layer->variant->has_one : NULL;
 }

@@ -1,16 +1,16 @@
 /* losses.c - how many new keys a filter has called old: the expected number, and a
  * confidence interval.
  *
- * While layer i fills, a new key is lost with the error of the layers before and of layer
- * i itself. Two things vary around the expectation:
+ * While layer i fills, a new key is lost with the error of the layers before and of
+ * layer i itself. Two things vary around the expectation:
  *
  *   - The losses themselves. A layer counts the keys it added, so the losses between
  * two
  *     of them are geometric: mean e / (1 - e), variance e / (1 - e)^2.
  *   - The error of a layer. n random keys make e larger or smaller than its expectation
  *     with a relative variance of at most about a^2 / n, where e grows as n^a: one key
- *     more or less in each of n places. A layer of a hundred keys varies by a third, and
- *     this affects every later key. So the layers before the newest, which no longer
+ *     more or less in each of n places. A layer of a hundred keys varies by a third,
+ * and this affects every later key. So the layers before the newest, which no longer
  *     change, are measured if that is possible without sampling. */
 #include "filter/filter.h"
 #include <math.h>
@@ -41,7 +41,8 @@ static double measured(sn_layer *l)
 /* The exponent a of the error as a function of the keys, near N. */
 static double slope(const sn_layer *l, double n)
 {
-    double e = l->kind->error_at(&l->shape, n), less = l->kind->error_at(&l->shape, 0.9 * n);
+    double e = l->kind->error_at(&l->shape, n),
+           less = l->kind->error_at(&l->shape, 0.9 * n);
     return less > 0 && e > less ? log(e / less) / -log(0.9) : 0;
 }
 
@@ -136,7 +137,8 @@ void seen_lost_range(const seen_filter *f, double before, double *low, double *h
 {
     losses all = expect(f);
     double known = late(f) != 0 ? late(f) - before : 0;
-    double mean = fmax(known != 0 ? all.mean : all.mean - before, 0), more = fmax(all.variance - all.mean, 0);
+    double mean = fmax(known != 0 ? all.mean : all.mean - before, 0),
+           more = fmax(all.variance - all.mean, 0);
     if (!(mean > 0)) {
         *low = *high = 0;
     } else if (mean < 500 && more < 100 * mean) {

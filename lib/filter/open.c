@@ -17,7 +17,8 @@
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
 
-/* Whether this library reads the file of LEN bytes at P; *COMPACT: in its short form. */
+/* Whether this library reads the file of LEN bytes at P; *COMPACT: in its short form.
+ */
 static int check_version(const uint8_t *p, uint64_t len, bool *compact)
 {
     if (len < 8 || memcmp(p, SN_MAGIC, 8) != 0)
@@ -83,7 +84,8 @@ static uint64_t padded(const uint8_t *header, uint64_t len)
     return sn_le64(header + SN_AT_HEADER_LEN) == SN_COMPACT ? len : sn_page_up(len);
 }
 
-/* One record of HEADER to a layer over BASE; *FREE is the first byte no body has taken. */
+/* One record of HEADER to a layer over BASE; *FREE is the first byte no body has taken.
+ */
 static int read_record(sn_layer *l, const uint8_t *header, uint8_t *base, uint64_t len,
                        uint32_t i, uint64_t *taken)
 {
@@ -138,7 +140,8 @@ static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t
             !(f->layer[i].kind->can & SEEN_CAN_ATOMIC))
             REFUSE("flags say atomic, which %s is not", f->layer[i].kind->name);
     f->header_len = sn_le64(p + SN_AT_HEADER_LEN);
-    if (taken != len || (f->header_len != SN_COMPACT && sn_header_len(f) != f->header_len))
+    if (taken != len ||
+        (f->header_len != SN_COMPACT && sn_header_len(f) != f->header_len))
         REFUSE("the bodies do not fill the file");
     for (const sn_layer *l = f->layer; l < f->layer + layers; l++)
         if (!sn_all_zero(l->body + l->len, padded(p, l->len) - l->len))
@@ -326,7 +329,8 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
         strcpy(f->path, path);
     if (!f->dirty && write != SN_WRITES_TOO &&
         !(f->flags & SEEN_ATOMIC && mode & (SEEN_WRITE | SEEN_LOAD))) {
-        f->content = sn_le64(p + (f->header_len == SN_COMPACT ? SN_COMPACT_SUM : SN_AT_SUM));
+        f->content =
+            sn_le64(p + (f->header_len == SN_COMPACT ? SN_COMPACT_SUM : SN_AT_SUM));
         int listed = sn_exceptions_load(f, path);
         rc = listed < 0 ? listed : 0;
     }

@@ -1,8 +1,8 @@
 /* rebuilt.c - a filter that is made again, larger, from the hashes of its keys.
  *
- * Somebody else keeps them (seen_grow_from), eight bytes a key. The order of things makes
- * the answers those of any filter: room is made first, then the hashes are given away,
- * then they are added, so that what is given back was added before. */
+ * Somebody else keeps them (seen_grow_from), eight bytes a key. The order of things
+ * makes the answers those of any filter: room is made first, then the hashes are given
+ * away, then they are added, so that what is given back was added before. */
 #include "filter/batch.h"
 #include "filter/growth.h"
 #include "base/fail.h"
@@ -20,7 +20,8 @@ int sn_refuse_kept(const seen_filter *f, const char *what)
                : SEEN_OK;
 }
 
-/* The best shape of a layer for KEYS of F, of a kind that adds at the speed of memory. */
+/* The best shape of a layer for KEYS of F, of a kind that adds at the speed of memory.
+ */
 static int fast_shape(const seen_filter *f, uint64_t keys, sn_shape *s)
 {
     seen_filter goal = *f;
@@ -28,7 +29,8 @@ static int fast_shape(const seen_filter *f, uint64_t keys, sn_shape *s)
     *s = (sn_shape){.kind = SEEN_AUTO};
     sn_layer_goal(&goal, 0, &s->capacity, &s->error);
     int rc = sn_choose_shape(SEEN_AUTO, s, (double)keys, s->error, 0, 0);
-    if (rc == 0 && !(sn_kind_of(s->kind)->ordered && seen_kind_can(s->kind) & SEEN_CAN_ATOMIC))
+    if (rc == 0 &&
+        !(sn_kind_of(s->kind)->ordered && seen_kind_can(s->kind) & SEEN_CAN_ATOMIC))
         rc = sn_fail(SEEN_EKIND, "%s filters are made again too slowly",
                      seen_kind_name(s->kind));
     return rc;
@@ -42,8 +44,9 @@ int seen_grow_from(seen_filter *f, const seen_hash_source *source)
         return sn_fail(SEEN_EINVAL, "a source keeps hashes and gives them again");
     if (f->keys || f->map || f->layers > 1 || seen_added(f) ||
         f->flags & (SEEN_FIXED | SEEN_ATOMIC) || sn_keeps_copies(f->layer))
-        return sn_fail(SEEN_EINVAL, "only an empty filter that was made for no number of "
-                                    "keys grows from a source");
+        return sn_fail(SEEN_EINVAL,
+                       "only an empty filter that was made for no number of "
+                       "keys grows from a source");
     sn_shape s;
     int rc = fast_shape(f, (uint64_t)1 << 24, &s);
     if (rc < 0)
@@ -59,9 +62,9 @@ static int give(void *to, const uint64_t *h, size_t n)
     return seen_add_hashes(to, h, n, NULL, NULL);
 }
 
-/* Makes F again in a layer of SHAPE; the old ones go before the new one is filled, so that
- * there is never memory for two. Should the source fail now, then every key is found ever
- * after: that is wrong, but not a false "no". */
+/* Makes F again in a layer of SHAPE; the old ones go before the new one is filled, so
+ * that there is never memory for two. Should the source fail now, then every key is
+ * found ever after: that is wrong, but not a false "no". */
 static int make_again(seen_filter *f, const sn_shape *shape)
 {
     seen_hash_source source = f->source;
@@ -115,7 +118,8 @@ static int go_on_alone(seen_filter *f)
         return SEEN_OK;
     }
     uint64_t n = seen_added(f) + seen_added(f) / 4 + 1;
-    sn_shape s = {.kind = kind->id, .capacity = n, .error = f->error, .own[SN_ONCE] = 1};
+    sn_shape s = {
+        .kind = kind->id, .capacity = n, .error = f->error, .own[SN_ONCE] = 1};
     int rc = kind->shape_for(&s, (double)n, f->error);
     if (rc < 0)
         return rc;

@@ -314,7 +314,8 @@ static int unsynchronised(const seen_filter *f)
 
 static uint32_t *mark(const seen_filter *f)
 {
-    return (uint32_t *)(void *)(f->map + (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY));
+    return (uint32_t *)(void *)(f->map +
+                                (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY));
 }
 
 /* The header's sum is always one that open.c accepts: sets dirty first, then the

@@ -170,7 +170,8 @@ static int not_recognised(uint8_t *bytes, uint64_t len, const seen_allocator *al
     static const seen_params none;
     for (unsigned i = 0; i < sn_formats_n; i++) {
         sn_foreign *f;
-        if (!sn_formats[i]->recognises || foreign_alloc(sn_formats[i], &none, alloc, &f) < 0)
+        if (!sn_formats[i]->recognises ||
+            foreign_alloc(sn_formats[i], &none, alloc, &f) < 0)
             continue;
         f->file = bytes;
         f->len = f->room = len;

@@ -43,9 +43,12 @@ static uint64_t times(uint64_t n, double x)
     uint64_t bits;
     memcpy(&bits, &x, 8);
     uint64_t mantissa = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
-    int down = 1075 - (int)(bits >> 52 & 0x7ff); /* x = mantissa / 2^down, and below 2^20 */
+    int down =
+        1075 - (int)(bits >> 52 & 0x7ff); /* x = mantissa / 2^down, and below 2^20 */
     uint64_t high = sn_mulhi(n, mantissa), low = n * mantissa;
-    return down >= 128 ? 0 : down >= 64 ? high >> (down - 64) : high << (64 - down) | low >> down;
+    return down >= 128  ? 0
+           : down >= 64 ? high >> (down - 64)
+                        : high << (64 - down) | low >> down;
 #endif
 }
 

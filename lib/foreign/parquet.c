@@ -223,12 +223,12 @@ static int size_for(const seen_params *params, uint64_t *bytes)
     double a_key = -8 / log(1 - pow(p, 1.0 / 8)), m = a_key * n;
     const uint64_t most = (uint64_t)128 << 20;
     if (m > (double)most * 8)
-        return sn_fail(SEEN_ETOOBIG,
-                       "%.0f keys at error %g take %.0f bytes, but a Parquet filter has at "
-                       "most %llu (one filter for each row group): use at most %.0f "
-                       "keys at this error, or give m",
-                       n, p, m / 8, (unsigned long long)most,
-                       floor((double)most * 8 / a_key));
+        return sn_fail(
+            SEEN_ETOOBIG,
+            "%.0f keys at error %g take %.0f bytes, but a Parquet filter has at "
+            "most %llu (one filter for each row group): use at most %.0f "
+            "keys at this error, or give m",
+            n, p, m / 8, (unsigned long long)most, floor((double)most * 8 / a_key));
     /* As parquet-java rounds: it clears a single bit, so this is no multiple of 256. */
     uint64_t bits = m < (double)most * 8 ? (uint64_t)m : most * 8;
     uint64_t want = ((bits + 255) & ~(uint64_t)256) / 8;

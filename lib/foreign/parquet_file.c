@@ -303,10 +303,11 @@ static int describe(const sn_foreign *f, char *buf, size_t size)
 {
     const filters *all = f->own;
     if (all->blind)
-        return snprintf(buf, size,
-                        ", %s keys, %llu row group%s without a filter: any key may be in",
-                        sn_keytype_name(f->type), (unsigned long long)all->blind,
-                        all->blind == 1 ? "" : "s");
+        return snprintf(
+            buf, size,
+            ", %s keys, %llu row group%s without a filter: any key may be in",
+            sn_keytype_name(f->type), (unsigned long long)all->blind,
+            all->blind == 1 ? "" : "s");
     return snprintf(buf, size, ", %s keys", sn_keytype_name(f->type));
 }
 

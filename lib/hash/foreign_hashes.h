@@ -1,5 +1,5 @@
-/* foreign_hashes.h - the small hashes of other systems' filters: LevelDB's, FNV, CRC-32 and
- * xxHash's older 64-bit form. Pure functions; none of them resists chosen keys. */
+/* foreign_hashes.h - the small hashes of other systems' filters: LevelDB's, FNV, CRC-32
+ * and xxHash's older 64-bit form. Pure functions; none of them resists chosen keys. */
 #ifndef SN_FOREIGN_HASHES_H
 #define SN_FOREIGN_HASHES_H
 #include <stddef.h>

@@ -87,7 +87,8 @@ uint64_t seen_hasher_hash(const seen_hasher *h, const void *key, size_t len)
     return sn_hasher_hash(inside(h), key, len);
 }
 
-void seen_hasher_many(const seen_hasher *h, const seen_key *keys, size_t n, uint64_t *out)
+void seen_hasher_many(const seen_hasher *h, const seen_key *keys, size_t n,
+                      uint64_t *out)
 {
     sn_hasher_many(inside(h), keys, n, out);
 }

@@ -81,14 +81,16 @@ static inline uint64_t sn_keyed_hash(const sn_keyed *s, const void *key, size_t 
     return __atomic_load_n(&sn_keyed_best, __ATOMIC_RELAXED)->one(s, key, len);
 }
 
-/* ---- for the variants --------------------------------------------------------------- */
+/* ---- for the variants ---------------------------------------------------------------
+ */
 
 extern const sn_keyed_variant sn_keyed_portable;
 /* With carry-less multiplication in hardware; NULL if this machine has none. */
 const sn_keyed_variant *sn_keyed_clmul(void);
 
 /* The pair of a key of fewer than 16 bytes. */
-static inline void sn_keyed_short(const uint8_t *p, size_t len, uint64_t *a, uint64_t *b)
+static inline void sn_keyed_short(const uint8_t *p, size_t len, uint64_t *a,
+                                  uint64_t *b)
 {
     *a = *b = 0;
     if (len >= 8) {

@@ -97,7 +97,8 @@ hash(const sn_keyed *s, const uint8_t *p, size_t len)
         value ^= reduced(block(s, p, SN_KEYED_PAIRS, p + SN_KEYED_BLOCK - 16));
         value = reduced(halves(pair_of(value, s->step)));
     }
-    return sn_keyed_finish(s, value ^ reduced(block(s, p, (left + 15) / 16, last)), len);
+    return sn_keyed_finish(s, value ^ reduced(block(s, p, (left + 15) / 16, last)),
+                           len);
 }
 
 TARGET static uint64_t one(const sn_keyed *s, const void *key, size_t len)
@@ -106,7 +107,8 @@ TARGET static uint64_t one(const sn_keyed *s, const void *key, size_t len)
 }
 
 /* Keys are independent, so the processor works on several at a time. */
-TARGET static void many(const sn_keyed *s, const seen_key *keys, size_t n, uint64_t *out)
+TARGET static void many(const sn_keyed *s, const seen_key *keys, size_t n,
+                        uint64_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = hash(s, keys[i].data, keys[i].len);

@@ -1,10 +1,10 @@
-/* keyed_products.h - carry-less products without an instruction for them: of 64-bit words,
- * by multiplications of numbers that have only every fourth bit.
+/* keyed_products.h - carry-less products without an instruction for them: of 64-bit
+ * words, by multiplications of numbers that have only every fourth bit.
  *
- * The bits of such numbers that meet in one place of a product are added up, and the sum
- * spills into the three places beside it, which are masked away: up to 15 may meet.
- * Products are linear, so they are added (XOR) over the pairs of a block and masked once.
- * Only keyed.c includes this. */
+ * The bits of such numbers that meet in one place of a product are added up, and the
+ * sum spills into the three places beside it, which are masked away: up to 15 may meet.
+ * Products are linear, so they are added (XOR) over the pairs of a block and masked
+ * once. Only keyed.c includes this. */
 #ifndef SN_KEYED_PRODUCTS_H
 #define SN_KEYED_PRODUCTS_H
 #include "hash/keyed.h"
@@ -13,8 +13,8 @@ typedef struct sn_wide {
     uint64_t lo, hi;
 } sn_wide;
 
-/* The sum of the products of PAIRS pairs, at most SN_KEYED_PAIRS, each word plus its power.
- * Pairs start at P, the last of them at LAST. */
+/* The sum of the products of PAIRS pairs, at most SN_KEYED_PAIRS, each word plus its
+ * power. Pairs start at P, the last of them at LAST. */
 static sn_wide sn_products(const uint64_t *power, const uint8_t *p, size_t pairs,
                            const uint8_t *last);
 
@@ -32,7 +32,8 @@ static uint64_t reversed(uint64_t x)
     return (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
 }
 
-/* The low half of a product. (Of 64 bits 16 meet only in the highest, and spill out.) */
+/* The low half of a product. (Of 64 bits 16 meet only in the highest, and spill out.)
+ */
 #define EVERY 0x1111111111111111u
 
 typedef struct sparse {

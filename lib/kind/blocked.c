@@ -76,7 +76,8 @@ static double lines_for(uint32_t k, double n, double p)
 {
     /* Starts at a guess and widens until the solution is between lo and hi. */
     const double most = (double)SN_MAX_BYTES / 64;
-    double x = floor(n * (1 - log2(p) * 1.5) / 512), lo = 0, hi = 0, at_lo = 0, at_hi = 0;
+    double x = floor(n * (1 - log2(p) * 1.5) / 512), lo = 0, hi = 0, at_lo = 0,
+           at_hi = 0;
     for (double step = 1.25; !hi || !lo; step *= step) {
         x = x < 1 ? 1 : x > most ? most : x;
         double e = error_of(k, x, n);
@@ -171,7 +172,8 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
 
 static uint64_t body_len(const sn_shape *s)
 {
-    if (s->k < 1 || s->k > SN_BLOCKED_KMAX || s->units < 1 || s->units > SN_MAX_BYTES / 64)
+    if (s->k < 1 || s->k > SN_BLOCKED_KMAX || s->units < 1 ||
+        s->units > SN_MAX_BYTES / 64)
         return 0;
     return s->units * 64;
 }
@@ -260,7 +262,8 @@ static inline void add_to(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
 SN_BOTH_ADDS(add, add_atomic, add_to)
 
 static const sn_variant plain = {sn_blocked_prefetch, has, add, .has_one = has_one};
-static const sn_variant atomic = {sn_blocked_prefetch, has, add_atomic, .has_one = has_one};
+static const sn_variant atomic = {sn_blocked_prefetch, has, add_atomic,
+                                  .has_one = has_one};
 
 static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool want_atomic)
 {

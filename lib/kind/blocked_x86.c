@@ -1,4 +1,5 @@
-/* blocked_x86.c - AVX2 and AVX-512 variants of blocked.c: the same bits, one OR a key. */
+/* blocked_x86.c - AVX2 and AVX-512 variants of blocked.c: the same bits, one OR a key.
+ */
 #include "kind/blocked.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -250,7 +251,8 @@ T256 static void has_any256(const sn_layer *layer, uint32_t layers, const uint64
     }
 }
 
-/* ---- the four variants -------------------------------------------------------------- */
+/* ---- the four variants --------------------------------------------------------------
+ */
 
 /* The bits missing in one half of the line, each at bit 0 of its lane. */
 T256 static inline __m256i lacks256(const uint8_t *half, __m256i g, __m256i up,
@@ -280,7 +282,7 @@ T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
     return _mm256_testz_si256(missing, missing);
 }
 
-#define VARIANT(width, name, two, target, any)                                            \
+#define VARIANT(width, name, two, target, any)                                         \
     target static void has##width##name(const sn_layer *l, const uint64_t *h,          \
                                         size_t n, bool *found)                         \
     {                                                                                  \
@@ -306,8 +308,8 @@ T256 static inline __attribute__((always_inline)) bool ask256(const sn_layer *l,
     {                                                                                  \
         add##width(l, h, n, dup, two, true);                                           \
     }                                                                                  \
-    static const sn_variant variant##width##name = {                                         \
-        sn_blocked_prefetch,                                                                 \
+    static const sn_variant variant##width##name = {                                   \
+        sn_blocked_prefetch,                                                           \
         has##width##name,                                                              \
         add##width##name,                                                              \
         has_ahead##width##name,                                                        \

@@ -93,7 +93,8 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
             worth = (double)len_of(&same);
     }
     uint64_t bytes_blocked = len_of(&blocked);
-    if (rc == 0 && bytes_blocked > 4096 && (double)bytes_blocked > BLOCKED_WORTH * worth)
+    if (rc == 0 && bytes_blocked > 4096 &&
+        (double)bytes_blocked > BLOCKED_WORTH * worth)
         return 0;
     *s = blocked;
     if (!bytes && bytes_blocked <= SPLIT_MAX_BYTES &&

@@ -333,7 +333,8 @@ static int remove_one(sn_layer *l, uint64_t h)
 
 /* Calls DEAL for every copy in L until it returns something other than 0. A bucket and
  * a fingerprint suffice to store a copy elsewhere. */
-static int each_copy(const sn_layer *l, int (*deal)(void *, const sn_place *), void *ctx)
+static int each_copy(const sn_layer *l, int (*deal)(void *, const sn_place *),
+                     void *ctx)
 {
     sn_family f = sn_family_of(l);
     unsigned stashed = sn_le32(l->body + SN_CUCKOO_STASHED);

@@ -41,6 +41,8 @@ T256 static bool has_one(const sn_layer *l, uint64_t h)
     SN_CUCKOO_ONE(l, h, match);
 }
 
-const sn_variant sn_cuckoo_avx2 = {
-    .prefetch = sn_cuckoo_prefetch, .has = has, .add = sn_cuckoo_add, .has_one = has_one};
+const sn_variant sn_cuckoo_avx2 = {.prefetch = sn_cuckoo_prefetch,
+                                   .has = has,
+                                   .add = sn_cuckoo_add,
+                                   .has_one = has_one};
 #endif

@@ -3,8 +3,12 @@
 #include <string.h>
 
 static const sn_kind *const kinds[] = {
-    [SEEN_CLASSIC] = &sn_classic, [SEEN_BLOCKED] = &sn_blocked, [SEEN_SPLIT] = &sn_split,
-    [SEEN_CUCKOO] = &sn_cuckoo,   [SEEN_RIBBON] = &sn_ribbon,   [SEEN_SET] = &sn_set,
+    [SEEN_CLASSIC] = &sn_classic,
+    [SEEN_BLOCKED] = &sn_blocked,
+    [SEEN_SPLIT] = &sn_split,
+    [SEEN_CUCKOO] = &sn_cuckoo,
+    [SEEN_RIBBON] = &sn_ribbon,
+    [SEEN_SET] = &sn_set,
     [SEEN_QUOTIENT] = &sn_quotient_kind,
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

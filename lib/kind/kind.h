@@ -99,8 +99,8 @@ struct sn_kind {
 
     /* The rest is NULL if the kind cannot do it. */
 
-    /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes. SEEN_EFULL
-     * if src does not fit; then a part of it may have been added. */
+    /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes.
+     * SEEN_EFULL if src does not fit; then a part of it may have been added. */
     int (*merge)(sn_layer *dst, const sn_layer *src);
     /* Adds the keys of SRC, of any size, to DST, which may get a larger body from A. On
      * failure DST is unchanged. */
@@ -131,10 +131,11 @@ struct sn_kind {
     /* has() prefetches by itself, because it carries more than a hash from the prefetch
      * to the test: give it many keys at once, and do not call prefetch(). */
     bool prefetches_itself;
-    /* A kind that can be made from bits and probes: the bits of a unit; and its probes, if
-     * it can have one number of them only. */
+    /* A kind that can be made from bits and probes: the bits of a unit; and its probes,
+     * if it can have one number of them only. */
     uint32_t unit_bits, only_probes;
-    /* Keys that a body of this shape holds before it should grow; of kinds with grow(). */
+    /* Keys that a body of this shape holds before it should grow; of kinds with grow().
+     */
     uint64_t (*holds)(const sn_shape *s);
 };
 
@@ -172,7 +173,8 @@ static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
         l->added += fresh;
 }
 
-/* The plain and the atomic add of a kind, from one body ADD_TO(l, h, n, dup, atomic). */
+/* The plain and the atomic add of a kind, from one body ADD_TO(l, h, n, dup, atomic).
+ */
 #define SN_BOTH_ADDS(add, add_atomic, add_to)                                          \
     static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)             \
     {                                                                                  \
@@ -201,9 +203,9 @@ const sn_kind *sn_kind_growing(void);
 const sn_kind *sn_kind_removing(void);
 /* Of which only the bits and probes are given. */
 const sn_kind *sn_kind_textbook(void);
-/* The best shape for N keys with error P or, if BYTES, within so many bytes: of kind ID, or
- * of the one that FLAGS (SEEN_REMOVES, SEEN_SMALLEST, SEEN_ATOMIC) make best. S->k is kept
- * if given. */
+/* The best shape for N keys with error P or, if BYTES, within so many bytes: of kind
+ * ID, or of the one that FLAGS (SEEN_REMOVES, SEEN_SMALLEST, SEEN_ATOMIC) make best.
+ * S->k is kept if given. */
 int sn_choose_shape(seen_kind id, sn_shape *s, double n, double p, uint64_t bytes,
                     unsigned flags);
 

@@ -46,8 +46,8 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
                    (unsigned long long)bytes);
 }
 
-/* What the slots of line I say: how many there are, by the zeroes behind their prefixes;
- * returns the error of those that are shorter than an address. */
+/* What the slots of line I say: how many there are, by the zeroes behind their
+ * prefixes; returns the error of those that are shorter than an address. */
 static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
 {
     const uint8_t *line = q->body + i * 64;
@@ -66,9 +66,9 @@ static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
         by_length[k ? 63 : (unsigned)__builtin_ctzll(bits)]++;
         if (!k)
             continue;
-        sn_quotient_cells x =
-            sn_quotient_cells_of(sn_quotient_first(q, home),
-                                 sn_quotient_first(q, home + 1), bits >> (q->width - 6), k);
+        sn_quotient_cells x = sn_quotient_cells_of(sn_quotient_first(q, home),
+                                                   sn_quotient_first(q, home + 1),
+                                                   bits >> (q->width - 6), k);
         error += ldexp((double)(x.to[0] - x.from[0] + x.to[1] - x.from[1]), -(int)q->c);
     }
     return error;
@@ -166,8 +166,8 @@ static const sn_variant *variant(const sn_shape *s, enum sn_simd simd, bool atom
     return &plain;
 }
 
-/* No call relies on what lines say of themselves; these numbers decide when to grow, and
- * what error is told. */
+/* No call relies on what lines say of themselves; these numbers decide when to grow,
+ * and what error is told. */
 static int check(const sn_layer *l)
 {
     uint64_t most = l->shape.units * sn_quotient_slots(l->shape.k);

@@ -1,10 +1,10 @@
 /* quotient.h - the lines of a quotient filter, as its files and variants see them.
  *
  * The top c bits of a hash name a cell. Cells lie in order over any number of lines; a
- * line of 64 bytes is the home of 64 to 127 of them. A key is a slot of W bits, a prefix
- * of its hash: the low 6 bits of its cell, as many of the following W - 7 bits of the
- * hash as are known, a 1, and zeroes. The seventh bit of the cell is the side of the line
- * that the slot is on. A line is
+ * line of 64 bytes is the home of 64 to 127 of them. A key is a slot of W bits, a
+ * prefix of its hash: the low 6 bits of its cell, as many of the following W - 7 bits
+ * of the hash as are known, a 1, and zeroes. The seventh bit of the cell is the side of
+ * the line that the slot is on. A line is
  *
  *   head     counts of the slots on the left, on the right, and of guests, 5 bits each
  *            (6 if W < 16), and a bit that says that keys overflowed to the next line
@@ -13,9 +13,9 @@
  *   the rest of the slots, bit after bit, read for those that may match
  *
  * A prefix that is shorter than an address has its 1 among the six bits, and stands for
- * all cells of its home that begin like that. The left slots begin at 0, the right ones end at S - 1. Guests are keys of the line
- * before, which was full; they come after the left ones and have seven bits of their cell.
- * The first line comes after the last.
+ * all cells of its home that begin like that. The left slots begin at 0, the right ones
+ * end at S - 1. Guests are keys of the line before, which was full; they come after the
+ * left ones and have seven bits of their cell. The first line comes after the last.
  * Counts that add up to more than S say that the line gave up: it finds every key. A
  * body of zeroes is an empty filter. */
 #ifndef SN_QUOTIENT_H
@@ -31,7 +31,7 @@ enum {
     SN_QUOTIENT_CELLS = 127, /* of a line, at most */
     SN_QUOTIENT_SLOTS = 48,  /* of a line, at most */
     SN_QUOTIENT_COPIES = 8,  /* of a key, where copies are kept */
-    SN_QUOTIENT_BITS = 63    /* of a hash in an address and a slot with its 1, at most */
+    SN_QUOTIENT_BITS = 63 /* of a hash in an address and a slot with its 1, at most */
 };
 #define SN_QUOTIENT_LINES ((uint64_t)1 << 29)
 /* A body of at most so many bytes is in the caches. */
@@ -68,7 +68,8 @@ static inline unsigned sn_quotient_slots(unsigned width)
     return (width < 16 ? 488 : 496) / width;
 }
 
-static inline sn_quotient sn_quotient_lines(uint8_t *body, uint64_t lines, unsigned width)
+static inline sn_quotient sn_quotient_lines(uint8_t *body, uint64_t lines,
+                                            unsigned width)
 {
     unsigned slots = sn_quotient_slots(width), head = width < 16 ? 3 : 2;
     unsigned bytes = width < 16 ? 1 : 2;
@@ -102,8 +103,8 @@ typedef struct sn_quotient_counts {
     bool overflowed;
 } sn_quotient_counts;
 
-/* The counts as they are packed. Read and written by the same bytes: a load of two stores
- * would wait for both. */
+/* The counts as they are packed. Read and written by the same bytes: a load of two
+ * stores would wait for both. */
 static inline unsigned sn_quotient_head(const sn_quotient *q, const uint8_t *line)
 {
     uint16_t x;
@@ -139,7 +140,8 @@ static inline unsigned sn_quotient_total(const sn_quotient_counts *n)
 }
 
 /* The line finds every key. */
-static inline bool sn_quotient_gave_up(const sn_quotient *q, const sn_quotient_counts *n)
+static inline bool sn_quotient_gave_up(const sn_quotient *q,
+                                       const sn_quotient_counts *n)
 {
     return sn_quotient_total(n) > q->slots;
 }
@@ -209,8 +211,8 @@ static inline uint8_t *sn_quotient_next(const sn_quotient *q, const uint8_t *lin
     return end < 64 * q->lines ? q->body + end : q->after;
 }
 
-/* Seven bits of the cell and the slot's others: W + 1 bits. X is a hash, or a prefix that
- * ends with a 1 and zeroes. */
+/* Seven bits of the cell and the slot's others: W + 1 bits. X is a hash, or a prefix
+ * that ends with a 1 and zeroes. */
 static inline uint64_t sn_quotient_bits(const sn_quotient *q, uint64_t x)
 {
     return x << (q->c - 7) >> (63 - q->width);
@@ -254,7 +256,9 @@ static inline sn_quotient_cells sn_quotient_cells_of(uint64_t first, uint64_t en
 static inline unsigned sn_quotient_open(const sn_quotient *q, uint64_t bits)
 {
     unsigned zeroes = bits ? (unsigned)__builtin_ctzll(bits) : q->width - 1;
-    return zeroes < q->width - 6 ? 0 : zeroes > q->width - 1 ? 6 : zeroes - q->width + 7;
+    return zeroes < q->width - 6   ? 0
+           : zeroes > q->width - 1 ? 6
+                                   : zeroes - q->width + 7;
 }
 
 /* As a guest, a slot has a bit of the cell more and one of the others less. */
@@ -263,14 +267,15 @@ static inline uint64_t sn_quotient_as_guest(uint64_t bits)
     return bits >> 1 | (bits & 1);
 }
 
-/* Slots of LINE, as bits, that may be a beginning of KEY by their whole bytes; bits from S
- * on say nothing. */
+/* Slots of LINE, as bits, that may be a beginning of KEY by their whole bytes; bits
+ * from S on say nothing. */
 typedef uint64_t sn_quotient_maybe(const sn_quotient *q, const uint8_t *line,
                                    uint64_t key);
 
 /* Whether one of the slots of MASK is a beginning of KEY. */
 static inline __attribute__((always_inline)) bool
-sn_quotient_one_of(const sn_quotient *q, const uint8_t *line, uint64_t mask, uint64_t key)
+sn_quotient_one_of(const sn_quotient *q, const uint8_t *line, uint64_t mask,
+                   uint64_t key)
 {
     for (; mask; mask &= mask - 1)
         if (sn_quotient_match(
@@ -285,7 +290,8 @@ static inline uint64_t sn_quotient_guests(const sn_quotient_counts *n)
     return sn_quotient_ones(n->guests) << n->side[0];
 }
 
-/* Whether a key with hash H is in; any bytes are safe. No branch depends on the side. */
+/* Whether a key with hash H is in; any bytes are safe. No branch depends on the side.
+ */
 static inline __attribute__((always_inline)) bool
 sn_quotient_find(const sn_quotient q, uint64_t h, sn_quotient_maybe *maybe)
 {
@@ -342,7 +348,8 @@ sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
     if (l->shape.k == 16)
         sn_quotient_ask(sn_quotient_lines(l->body, lines, 16), h, n, found, maybe);
     else
-        sn_quotient_ask(sn_quotient_lines(l->body, lines, l->shape.k), h, n, found, maybe);
+        sn_quotient_ask(sn_quotient_lines(l->body, lines, l->shape.k), h, n, found,
+                        maybe);
 }
 
 /* ---- quotient_line.c ------------------------------------------------------------ */
@@ -350,14 +357,15 @@ sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
 /* sn_quotient_put where the line is full. */
 bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits);
 
-/* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then nothing
- * changed. No branch depends on the side. */
+/* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then
+ * nothing changed. No branch depends on the side. */
 static inline __attribute__((always_inline)) bool
 sn_quotient_put(sn_quotient q, uint64_t home, uint64_t bits)
 {
     uint8_t *line = q.body + 64 * home;
     unsigned head = sn_quotient_head(&q, line), f = q.field, ones = (1u << f) - 1;
-    unsigned left = head & ones, right = head >> f & ones, guests = head >> 2 * f & ones;
+    unsigned left = head & ones, right = head >> f & ones,
+             guests = head >> 2 * f & ones;
     unsigned side = bits >> q.width & 1;
     if (left + right + guests >= q.slots) {
         const sn_quotient copy = q; /* Q stays in registers */
@@ -387,7 +395,8 @@ void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i);
 /* The line finds every key from now on. */
 void sn_quotient_give_up(const sn_quotient *q, uint8_t *line);
 
-/* ---- quotient_multiset.c: where every add is kept --------------------------------- */
+/* ---- quotient_multiset.c: where every add is kept ---------------------------------
+ */
 
 size_t sn_quotient_add_copies(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
 int sn_quotient_remove(sn_layer *l, uint64_t h);
@@ -418,7 +427,8 @@ sn_quotient_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
     return sn_quotient_add_once(sn_quotient_of(l), h, n, dup, &l->added, maybe);
 }
 
-/* ---- quotient_widen.c ------------------------------------------------------------- */
+/* ---- quotient_widen.c -------------------------------------------------------------
+ */
 
 /* Keys that LINES hold before they are too full. */
 double sn_quotient_holds(unsigned width, double lines);
@@ -428,24 +438,29 @@ double sn_quotient_lines_for(unsigned width, double n);
 int sn_quotient_shape(sn_shape *s, double n, double p);
 /* The width, no smaller than before, that keeps the promise in LINES, from N keys and
  * ERROR on. */
-unsigned sn_quotient_width_for(const sn_shape *s, double n, double error, uint64_t lines);
+unsigned sn_quotient_width_for(const sn_shape *s, double n, double error,
+                               uint64_t lines);
 /* Expected error with N keys. */
 double sn_quotient_error_at(const sn_shape *s, double n);
 /* The keys that came and those of them that were taken for others, with ADDED in. */
-void sn_quotient_history_now(const sn_shape *s, double added, double *keys, double *lost);
+void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
+                             double *lost);
 /* Keeps them in S, which has ERROR now. */
 void sn_quotient_set_history(sn_shape *s, double keys, double lost, double error);
 
-/* ---- quotient_cut.c ---------------------------------------------------------------- */
+/* ---- quotient_cut.c ----------------------------------------------------------------
+ */
 
-/* Copies the keys that are at home in LINE, the first of their cells being FIRST, to up to
- * three lines of T from HOME on, which has the same cells and slots of 16 bits or more;
- * LINE is not in T. BEFORE[k] is how many of the cells are before those of line k, BEFORE[3]
- * how many there are. False: it cannot be done like this, and nothing changed. */
+/* Copies the keys that are at home in LINE, the first of their cells being FIRST, to up
+ * to three lines of T from HOME on, which has the same cells and slots of 16 bits or
+ * more; LINE is not in T. BEFORE[k] is how many of the cells are before those of line
+ * k, BEFORE[3] how many there are. False: it cannot be done like this, and nothing
+ * changed. */
 bool sn_quotient_cut(const sn_quotient *t, const uint8_t *line, uint64_t first,
                      uint64_t home, const unsigned before[4]);
 
-/* ---- quotient_resize.c ------------------------------------------------------------ */
+/* ---- quotient_resize.c ------------------------------------------------------------
+ */
 
 int sn_quotient_grow(sn_layer *l, const seen_allocator *a);
 int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator *a);

@@ -1,8 +1,8 @@
-/* quotient_cut.c - a line of a quotient filter cut into lines of a larger table with the
- * same cells: slots are copied as they are, without looking at their prefixes.
+/* quotient_cut.c - a line of a quotient filter cut into lines of a larger table with
+ * the same cells: slots are copied as they are, without looking at their prefixes.
  *
- * Four of five growths are of this kind, and most lines: where a slot stands for several
- * cells, or a line has no room or guests already, sn_quotient_cut() says no and
+ * Four of five growths are of this kind, and most lines: where a slot stands for
+ * several cells, or a line has no room or guests already, sn_quotient_cut() says no and
  * quotient_resize.c moves key by key. */
 #include "kind/quotient.h"
 
@@ -22,8 +22,8 @@ typedef struct half {
     bool whole;       /* all can be copied */
 } half;
 
-/* Looks at eight slots at a time. BEFORE: cells of the home before the first of each line,
- * and in all; each at most 127. */
+/* Looks at eight slots at a time. BEFORE: cells of the home before the first of each
+ * line, and in all; each at most 127. */
 static half look_at(const sn_quotient *q, const uint8_t *line, unsigned side,
                     uint64_t in, uint64_t first, const unsigned before[4])
 {
@@ -78,7 +78,8 @@ bool sn_quotient_cut(const sn_quotient *t, const uint8_t *line, uint64_t first,
                       : 0;
         unsigned more = (unsigned)__builtin_popcountll(take[0][k]) +
                         (unsigned)__builtin_popcountll(take[1][k]);
-        if (head[k] >> 2 * f || (head[k] & ones) + (head[k] >> f & ones) + more > t->slots)
+        if (head[k] >> 2 * f ||
+            (head[k] & ones) + (head[k] >> f & ones) + more > t->slots)
             return false;
     }
     for (int k = 0; k < 3; k++) {

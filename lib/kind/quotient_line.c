@@ -1,9 +1,9 @@
 /* quotient_line.c - slots into and out of the lines of a quotient filter.
  *
- * A key is in its home line or, as a guest, in the next. A full line passes a key on, and
- * if the next line is full too, that one passes on a key of its own first, and so forth:
- * only a line full of guests has no place. As a guest a key has one bit less for its
- * hash, so one with a bit to spare goes first. */
+ * A key is in its home line or, as a guest, in the next. A full line passes a key on,
+ * and if the next line is full too, that one passes on a key of its own first, and so
+ * forth: only a line full of guests has no place. As a guest a key has one bit less for
+ * its hash, so one with a bit to spare goes first. */
 #include "kind/quotient.h"
 
 /* So many lines may pass on a key for one add; about ten do where lines are full. */
@@ -97,7 +97,8 @@ static uint8_t *line_at(const sn_quotient *q, uint64_t i)
     return i < q->lines ? q->body + 64 * i : q->after + 64 * (i - q->lines);
 }
 
-/* Makes room in the line after HOME: false, and nothing changed, if that is not possible. */
+/* Makes room in the line after HOME: false, and nothing changed, if that is not
+ * possible. */
 static bool make_room(const sn_quotient *q, uint64_t home)
 {
     uint64_t j = home + 1, most = home + (q->lines < FARTHEST ? q->lines : FARTHEST);

@@ -1,11 +1,12 @@
 /* quotient_multiset.c - a quotient filter from which keys can be removed: every add is
  * kept, up to eight of one key.
  *
- * What is removed must not have stood for two keys, so a key that is in already is stored
- * once more. A remove takes the longest of the prefixes that match: if that one came from
- * another key, the shorter one that came from this key matches the other as well, so that
- * every key left still has a prefix of its own. A prefix that has become one for each of
- * several cells is removed from one of them; the others cost a place but never a key. */
+ * What is removed must not have stood for two keys, so a key that is in already is
+ * stored once more. A remove takes the longest of the prefixes that match: if that one
+ * came from another key, the shorter one that came from this key matches the other as
+ * well, so that every key left still has a prefix of its own. A prefix that has become
+ * one for each of several cells is removed from one of them; the others cost a place
+ * but never a key. */
 #include "kind/quotient.h"
 #include "base/fail.h"
 
@@ -81,8 +82,9 @@ int sn_quotient_remove(sn_layer *l, uint64_t h)
     const sn_quotient q = sn_quotient_of(l);
     chain x = look(&q, h);
     if (!x.n && x.for_good)
-        return sn_fail(SEEN_EKIND, "the key cannot be removed: the filter grew more than "
-                                   "500 times since this or a similar one was added");
+        return sn_fail(SEEN_EKIND,
+                       "the key cannot be removed: the filter grew more than "
+                       "500 times since this or a similar one was added");
     if (!x.n)
         return 0;
     sn_quotient_empty(&q, x.line, x.slot);

@@ -1,9 +1,9 @@
-/* quotient_resize.c - a quotient filter of another size: larger, with wider slots, or with
- * the keys of another one.
+/* quotient_resize.c - a quotient filter of another size: larger, with wider slots, or
+ * with the keys of another one.
  *
- * The body gets longer and every key moves once, in place: lines are read from the last to
- * the first, and no key moves to a line before its own. A prefix gives bits to the address;
- * if it has none left, it stands for all cells that it covers. */
+ * The body gets longer and every key moves once, in place: lines are read from the last
+ * to the first, and no key moves to a line before its own. A prefix gives bits to the
+ * address; if it has none left, it stands for all cells that it covers. */
 #include "kind/quotient.h"
 #include "base/fail.h"
 #include <math.h>
@@ -14,7 +14,8 @@
 #define EARLY_LOAD 0.75
 #define LEAST_LOAD 0.2
 
-/* ---- keys on the move ------------------------------------------------------------- */
+/* ---- keys on the move -------------------------------------------------------------
+ */
 
 /* Where keys go to, and what became of them. */
 typedef struct target {
@@ -31,17 +32,18 @@ static void give_up(target *to, uint64_t home)
     to->error += 1 / (double)to->q.lines;
 }
 
-/* Slots for those of the cells FROM .. END - 1 that are in home I and begin as VALUE but
- * for K bits. */
-static void cover_some(target *to, uint64_t i, uint64_t value, unsigned k, uint64_t from,
-                       uint64_t end)
+/* Slots for those of the cells FROM .. END - 1 that are in home I and begin as VALUE
+ * but for K bits. */
+static void cover_some(target *to, uint64_t i, uint64_t value, unsigned k,
+                       uint64_t from, uint64_t end)
 {
     const sn_quotient *q = &to->q;
     sn_quotient_cells x = sn_quotient_cells_of(
         sn_quotient_first(q, i), sn_quotient_first(q, i + 1), value, k);
     uint64_t all = 0, in = 0;
     for (int j = 0; j < 2; j++) {
-        uint64_t a = x.from[j] > from ? x.from[j] : from, b = x.to[j] < end ? x.to[j] : end;
+        uint64_t a = x.from[j] > from ? x.from[j] : from,
+                 b = x.to[j] < end ? x.to[j] : end;
         all += x.to[j] - x.from[j];
         in += a < b ? b - a : 0;
     }
@@ -89,7 +91,8 @@ static homes all_homes(const sn_quotient *q)
                    .carry = q->lines - 1};
 }
 
-/* first = floor((i 2^c + lines - 1) / lines), and carry is the rest of that division. */
+/* first = floor((i 2^c + lines - 1) / lines), and carry is the rest of that division.
+ */
 static bool next_home(homes *w)
 {
     if (!w->i--)
@@ -138,7 +141,8 @@ static inline bool read_own(const sn_quotient q, const uint8_t *line, slots_of_h
     return n.overflowed;
 }
 
-static inline void read_guests(const sn_quotient q, const uint8_t *line, slots_of_home *x)
+static inline void read_guests(const sn_quotient q, const uint8_t *line,
+                               slots_of_home *x)
 {
     sn_quotient_counts n = sn_quotient_counts_of(&q, line);
     x->gave_up = sn_quotient_gave_up(&q, &n);
@@ -152,12 +156,14 @@ static void give_up_home(target *to, const homes *w)
 {
     uint64_t last = w->first + w->cells - 1;
     unsigned shift = 64 - w->q->c;
-    uint64_t end = sn_quotient_home(&to->q, (last << shift) + ((uint64_t)1 << shift) - 1);
+    uint64_t end =
+        sn_quotient_home(&to->q, (last << shift) + ((uint64_t)1 << shift) - 1);
     for (uint64_t i = sn_quotient_home(&to->q, w->first << shift); i <= end; i++)
         give_up(to, i);
 }
 
-/* How many slots of Q are a beginning of PREFIX; with BOTH also of how many it is one. */
+/* How many slots of Q are a beginning of PREFIX; with BOTH also of how many it is one.
+ */
 static unsigned alike(const sn_quotient *q, uint64_t prefix, bool both)
 {
     const uint8_t *line = q->body + 64 * sn_quotient_home(q, prefix);
@@ -272,8 +278,9 @@ put_slots(target *to, const sn_quotient t, const homes *w, const sn_quotient q,
     to->sum += sum;
 }
 
-/* Copies the own slots of LINE, which is home W, where that is enough. LINES is the home
- * of TO that has the first cell, and AFTER the first cells of the two lines after that. */
+/* Copies the own slots of LINE, which is home W, where that is enough. LINES is the
+ * home of TO that has the first cell, and AFTER the first cells of the two lines after
+ * that. */
 static bool cut(target *to, const homes *w, const homes *lines, const uint64_t after[2],
                 const uint8_t *line)
 {
@@ -335,11 +342,13 @@ static double error_in(const target *to)
     return to->error + ldexp((double)to->sum, -63);
 }
 
-/* ---- growing ----------------------------------------------------------------------- */
+/* ---- growing -----------------------------------------------------------------------
+ */
 
 static int refuse_lines(void)
 {
-    return sn_fail(SEEN_ETOOBIG, "a quotient filter has at most 2^29 lines of 64 bytes");
+    return sn_fail(SEEN_ETOOBIG,
+                   "a quotient filter has at most 2^29 lines of 64 bytes");
 }
 
 /* Gives L so many LINES and slots of WIDTH bits, both no fewer than before. */
@@ -388,8 +397,9 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
     double n = (double)l->added, slots = sn_quotient_slots(s->k), step = STEP;
     if (l->refused) {
         l->refused = false;
-        return sn_fail(SEEN_EFULL, "the filter holds %d copies of a key, or of keys that "
-                                   "it takes for the same: it takes no more of them",
+        return sn_fail(SEEN_EFULL,
+                       "the filter holds %d copies of a key, or of keys that "
+                       "it takes for the same: it takes no more of them",
                        SN_QUOTIENT_COPIES);
     }
     if (l->added >= s->capacity) {
@@ -408,7 +418,8 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
     }
     double lines = ceil((double)s->units * step);
     do {
-        unsigned w = sn_quotient_width_for(s, n, sn_quotient_error_at(s, n), (uint64_t)lines);
+        unsigned w =
+            sn_quotient_width_for(s, n, sn_quotient_error_at(s, n), (uint64_t)lines);
         int rc = resize(l, ceil(lines * slots / sn_quotient_slots(w)), w, a);
         if (rc < 0)
             return rc;
@@ -418,7 +429,8 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
     return 0;
 }
 
-/* ---- merging ----------------------------------------------------------------------- */
+/* ---- merging -----------------------------------------------------------------------
+ */
 
 /* Whether both together hold more copies of a key than one may. */
 static bool too_many_copies(const sn_quotient *dst, const sn_quotient *src)
@@ -440,7 +452,8 @@ static bool too_many_copies(const sn_quotient *dst, const sn_quotient *src)
 }
 
 /* Adds P to DST, which has the lines of TO, and gets more if P has no place. */
-static void absorb_prefix(sn_layer *dst, target *to, uint64_t p, const seen_allocator *a)
+static void absorb_prefix(sn_layer *dst, target *to, uint64_t p,
+                          const seen_allocator *a)
 {
     if (p << to->q.c && dst->shape.own[SN_QUOTIENT_ONCE] && alike(&to->q, p, false))
         return;
@@ -450,7 +463,8 @@ static void absorb_prefix(sn_layer *dst, target *to, uint64_t p, const seen_allo
         return;
     }
     if (!sn_quotient_insert(to->q, p) &&
-        (resize(dst, ceil((double)dst->shape.units * EARLY_STEP), dst->shape.k, a) < 0 ||
+        (resize(dst, ceil((double)dst->shape.units * EARLY_STEP), dst->shape.k, a) <
+             0 ||
          !sn_quotient_insert(to->q = sn_quotient_of(dst), p)))
         give_up(to, sn_quotient_home(&to->q, p));
     to->slots++;
@@ -461,7 +475,8 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
 {
     const sn_quotient from = sn_quotient_of(src), into = sn_quotient_of(dst);
     if (!dst->shape.own[SN_QUOTIENT_ONCE] && too_many_copies(&into, &from))
-        return sn_fail(SEEN_EFULL, "together the filters hold more than %d copies of a key",
+        return sn_fail(SEEN_EFULL,
+                       "together the filters hold more than %d copies of a key",
                        SN_QUOTIENT_COPIES);
     double error = sn_quotient_error_at(&src->shape, (double)src->added);
     double n = (double)count(dst) + (double)count(src), keys[2], lost_keys[2];
@@ -469,9 +484,9 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
     lines = fmax(lines, sn_quotient_lines_for(dst->shape.k, n));
     if (lines > (double)SN_QUOTIENT_LINES)
         return refuse_lines();
-    unsigned w = sn_quotient_width_for(&dst->shape, n,
-                           error + sn_quotient_error_at(&dst->shape, (double)dst->added),
-                           (uint64_t)lines);
+    unsigned w = sn_quotient_width_for(
+        &dst->shape, n, error + sn_quotient_error_at(&dst->shape, (double)dst->added),
+        (uint64_t)lines);
     /* Prefixes that are shorter than an address take a slot in each of their cells. */
     n += ldexp(error, (int)sn_quotient_c((uint64_t)lines));
     lines = fmax(lines, sn_quotient_lines_for(w, n));
@@ -505,6 +520,7 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
     cover_waiting(&to, &walk);
     double extra = fmax((double)to.slots - (double)src->added, 0);
     dst->shape.capacity = fmax(1, (double)dst->shape.capacity - extra);
-    sn_quotient_set_history(&dst->shape, keys[0] + keys[1], lost_keys[0] + lost_keys[1], error_in(&to));
+    sn_quotient_set_history(&dst->shape, keys[0] + keys[1], lost_keys[0] + lost_keys[1],
+                            error_in(&to));
     return 0;
 }

@@ -1,10 +1,10 @@
 /* quotient_widen.c - how wide the slots of a quotient filter are, and its error.
  *
- * The error is the sum of 2^-length over all prefixes, fixed when each was added. Between
- * n and 2n keys it rises by as much as between n/2 and n, because the cells double too.
- * So there is a plan: the width is the smallest with which the promise holds up to 2^28
- * keys, and always for three doublings more. One bit more halves the error that new keys
- * bring, so the promise holds for ever. */
+ * The error is the sum of 2^-length over all prefixes, fixed when each was added.
+ * Between n and 2n keys it rises by as much as between n/2 and n, because the cells
+ * double too. So there is a plan: the width is the smallest with which the promise
+ * holds up to 2^28 keys, and always for three doublings more. One bit more halves the
+ * error that new keys bring, so the promise holds for ever. */
 #include "kind/quotient.h"
 #include "base/fail.h"
 #include <math.h>
@@ -55,20 +55,25 @@ int sn_quotient_shape(sn_shape *s, double n, double p)
 {
     unsigned w = s->k ? s->k : SN_QUOTIENT_WMIN, most = s->k ? s->k : SN_QUOTIENT_WMAX;
     if (w < SN_QUOTIENT_WMIN || most > SN_QUOTIENT_WMAX)
-        return sn_fail(SEEN_EINVAL, "a quotient filter has slots of %d to %d bits, not %u",
+        return sn_fail(SEEN_EINVAL,
+                       "a quotient filter has slots of %d to %d bits, not %u",
                        SN_QUOTIENT_WMIN, SN_QUOTIENT_WMAX, w);
     for (;; w++) {
         double lines = sn_quotient_lines_for(w, n);
         if (lines > (double)SN_QUOTIENT_LINES)
-            return sn_fail(SEEN_ETOOBIG, "a quotient filter has at most 2^29 lines of 64 "
-                                         "bytes: %.3g keys are too many", n);
+            return sn_fail(SEEN_ETOOBIG,
+                           "a quotient filter has at most 2^29 lines of 64 "
+                           "bytes: %.3g keys are too many",
+                           n);
         s->k = w;
         s->units = (uint64_t)lines;
         double error = n * error_of_key(s);
         bool last = w >= most || w >= widest(s->units);
         if (w > widest(s->units))
-            return sn_fail(SEEN_ETOOBIG, "slots of %u bits are too wide for %.3g keys with "
-                                         "64-bit hashes", w, n);
+            return sn_fail(SEEN_ETOOBIG,
+                           "slots of %u bits are too wide for %.3g keys with "
+                           "64-bit hashes",
+                           w, n);
         if (error + error_to_come(w, n) <= p || (last && error <= p))
             return 0;
         if (last)
@@ -89,7 +94,8 @@ unsigned sn_quotient_width_for(const sn_shape *s, double n, double error,
 
 /* ---- what came before the last growth -------------------------------------------- */
 
-/* Of n keys that came, fewer than at the last growth, the error was E (n / keys)^slope. */
+/* Of n keys that came, fewer than at the last growth, the error was E (n / keys)^slope.
+ */
 typedef struct history {
     double keys;  /* that came: those added and those that were taken for others */
     double slope; /* such that the expected number of those taken for others is right */

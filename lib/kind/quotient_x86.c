@@ -37,10 +37,12 @@ maybe(const sn_quotient *q, const uint8_t *line, uint64_t key)
     if (q->width < 16) /* the second half ends with the line */
         return by_one(line + 3, high) | (uint64_t)by_one(line + 32, high) << 29;
     __m256i low = _mm256_set1_epi8((char)(key >> (q->width - 16)));
-    /* From one byte before the slots on: the last of 31 is the last byte of the line. */
+    /* From one byte before the slots on: the last of 31 is the last byte of the line.
+     */
     __m256i a = load(line + 1), b = load(line + 1 + q->slots);
     __m256i none = _mm256_cmpeq_epi8(b, _mm256_setzero_si256());
-    a = _mm256_andnot_si256(_mm256_and_si256(end_of(a), none), _mm256_xor_si256(a, high));
+    a = _mm256_andnot_si256(_mm256_and_si256(end_of(a), none),
+                            _mm256_xor_si256(a, high));
     b = _mm256_andnot_si256(end_of(b), _mm256_xor_si256(b, low));
     return zero_bytes(_mm256_or_si256(a, b)) >> 1;
 }

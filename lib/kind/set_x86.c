@@ -56,7 +56,7 @@ T512 static inline uint64_t *find5(const sn_layer *l, uint64_t tag, bool *old)
     return NULL;
 }
 
-#define VARIANT(suffix, target, find)                                                     \
+#define VARIANT(suffix, target, find)                                                  \
     target static void has##suffix(const sn_layer *l, const uint64_t *h, size_t n,     \
                                    bool *found)                                        \
     {                                                                                  \

@@ -75,5 +75,6 @@ T256 static void add_ahead(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
     add_of(l, h, n, dup, true);
 }
 
-const sn_variant sn_split_avx2 = {sn_split_prefetch, has, add, has_ahead, add_ahead, has_one};
+const sn_variant sn_split_avx2 = {sn_split_prefetch, has,       add,
+                                  has_ahead,         add_ahead, has_one};
 #endif

@@ -40,7 +40,8 @@ static int solve(const seen_cms_spec *spec, uint64_t *width, uint64_t *depth)
         return sn_fail(SEEN_EINVAL, "give width and depth, or error and chance");
     if (exact) {
         if (!spec->width || !spec->depth)
-            return sn_fail(SEEN_EINVAL, "%s is missing", spec->width ? "depth" : "width");
+            return sn_fail(SEEN_EINVAL, "%s is missing",
+                           spec->width ? "depth" : "width");
         *width = spec->width;
         *depth = spec->depth;
         return SEEN_OK;
@@ -51,7 +52,8 @@ static int solve(const seen_cms_spec *spec, uint64_t *width, uint64_t *depth)
         return sn_fail(SEEN_EINVAL, "chance %g is not between 0 and 1", spec->chance);
     double w = ceil(M_E / spec->error);
     if (w >= 0x1p62)
-        return sn_fail(SEEN_ETOOBIG, "an error of %g needs too many cells", spec->error);
+        return sn_fail(SEEN_ETOOBIG, "an error of %g needs too many cells",
+                       spec->error);
     *width = (uint64_t)w;
     *depth = (uint64_t)fmax(1, ceil(-log(spec->chance)));
     return SEEN_OK;
@@ -242,7 +244,8 @@ const void *seen_cms_cells(const seen_cms *c, size_t *len)
 int seen_cms_set_cells(seen_cms *c, uint64_t total, const void *cells, size_t len)
 {
     if (len != cells_len(c))
-        return sn_fail(SEEN_EINVAL, "%zu bytes for cells of %" PRIu64, len, cells_len(c));
+        return sn_fail(SEEN_EINVAL, "%zu bytes for cells of %" PRIu64, len,
+                       cells_len(c));
     memcpy(c->cells, cells, len);
     c->total = total;
     return SEEN_OK;
@@ -272,7 +275,8 @@ int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
     /* The input contains the cells, so the allocation below is no larger than it. */
     if (!w[W_WIDTH] || !w[W_DEPTH] ||
         __builtin_mul_overflow(w[W_WIDTH], w[W_DEPTH], &cells) ||
-        cells > SIZE_MAX / 4 || cells * 4 != body_len || w[W_HASH] > SEEN_CMS_REDISBLOOM)
+        cells > SIZE_MAX / 4 || cells * 4 != body_len ||
+        w[W_HASH] > SEEN_CMS_REDISBLOOM)
         return sn_fail(SEEN_EFORMAT, "%" PRIu64 " x %" PRIu64 " cells in %zu bytes",
                        w[W_WIDTH], w[W_DEPTH], body_len);
     if ((rc = sn_sketch_fits(sizeof **out + body_len, max_bytes)) < 0)

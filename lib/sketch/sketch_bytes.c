@@ -27,7 +27,8 @@ int sn_sketch_open(const void *bytes, size_t len, const char *name, uint64_t *wo
     const uint8_t *p = bytes;
     if (len < SN_SKETCH_NAME || memcmp(p, name, SN_SKETCH_NAME - 2))
         return sn_fail(SEEN_EFORMAT, "these bytes do not begin with %.6s", name);
-    if (p[SN_SKETCH_NAME - 1] != '\n' || p[SN_SKETCH_NAME - 2] < name[SN_SKETCH_NAME - 2])
+    if (p[SN_SKETCH_NAME - 1] != '\n' ||
+        p[SN_SKETCH_NAME - 2] < name[SN_SKETCH_NAME - 2])
         return sn_fail(SEEN_EFORMAT, "the sketch has no version");
     if (p[SN_SKETCH_NAME - 2] > name[SN_SKETCH_NAME - 2])
         return sn_fail(SEEN_EVERSION, "version %c of %.6s is newer than this library",

@@ -12,7 +12,8 @@
 
 enum { SN_SKETCH_NAME = 8, SN_SKETCH_SUM = 8 };
 
-/* The length of a sketch of WORDS words (the length word not counted) and BODY bytes. */
+/* The length of a sketch of WORDS words (the length word not counted) and BODY bytes.
+ */
 static inline size_t sn_sketch_len(size_t words, size_t body)
 {
     return SN_SKETCH_NAME + 8 * (words + 1) + body + SN_SKETCH_SUM;

@@ -15,7 +15,16 @@
 #include <math.h>
 
 static const char name[] = "seenTD1\n";
-enum { W_COMPRESSION, W_MERGED, W_WEIGHT, W_COMPRESSIONS, W_MIN, W_MAX, W_FLAGS, WORDS };
+enum {
+    W_COMPRESSION,
+    W_MERGED,
+    W_WEIGHT,
+    W_COMPRESSIONS,
+    W_MIN,
+    W_MAX,
+    W_FLAGS,
+    WORDS
+};
 enum { USUAL = 100 };
 #define MOST 357913939u /* 6 * MOST + 10 is below 2^31 */
 

@@ -134,7 +134,8 @@ static double share_below(const seen_tdigest *t, double v)
     if (t->merged == 1)
         return 0.5;
     if (v < m->mean && v > t->min)
-        return (1 + way_gone(t->min, v, m->mean, 1) * ((double)m->weight / 2 - 1)) / all;
+        return (1 + way_gone(t->min, v, m->mean, 1) * ((double)m->weight / 2 - 1)) /
+               all;
     if (v < m->mean)
         return 0.5 / all;
     if (v > last->mean && v < t->max)

@@ -23,13 +23,14 @@
 
 PG_MODULE_MAGIC;
 
-/* ---- memory and errors --------------------------------------------------------------- */
+/* ---- memory and errors
+ * --------------------------------------------------------------- */
 
 /* Never raises an error: the library is on the stack and expects NULL. */
 static void *plain(void *context, size_t size)
 {
-    return MemoryContextAllocExtended(context, size,
-                                      MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+    return MemoryContextAllocExtended(
+        context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
 }
 
 static void *allocate(void *context, size_t size, size_t align)
@@ -51,15 +52,16 @@ static void check(int code)
 {
     if (code >= 0)
         return;
-    int state = code == SEEN_ENOMEM                              ? ERRCODE_OUT_OF_MEMORY
-                : code == SEEN_EFORMAT || code == SEEN_EDAMAGED  ? ERRCODE_DATA_CORRUPTED
-                : code == SEEN_EIO                               ? ERRCODE_IO_ERROR
-                : code == SEEN_ETOOBIG                           ? ERRCODE_PROGRAM_LIMIT_EXCEEDED
-                                                                 : ERRCODE_INVALID_PARAMETER_VALUE;
+    int state = code == SEEN_ENOMEM                             ? ERRCODE_OUT_OF_MEMORY
+                : code == SEEN_EFORMAT || code == SEEN_EDAMAGED ? ERRCODE_DATA_CORRUPTED
+                : code == SEEN_EIO                              ? ERRCODE_IO_ERROR
+                : code == SEEN_ETOOBIG ? ERRCODE_PROGRAM_LIMIT_EXCEEDED
+                                       : ERRCODE_INVALID_PARAMETER_VALUE;
     ereport(ERROR, errcode(state), errmsg("%s", sql_reason(code)));
 }
 
-/* ---- keys -------------------------------------------------------------------------------- */
+/* ---- keys
+ * -------------------------------------------------------------------------------- */
 
 /* The key in argument N; the call site has its type. */
 static seen_key key_of(FunctionCallInfo fcinfo, int n, unsigned char number[8])
@@ -105,7 +107,8 @@ static seen_key key_of(FunctionCallInfo fcinfo, int n, unsigned char number[8])
     }
 }
 
-/* ---- filters as values --------------------------------------------------------------------- */
+/* ---- filters as values
+ * --------------------------------------------------------------------- */
 
 /* F as a value in the current memory. */
 static Datum value_of(const seen_filter *f)
@@ -164,7 +167,8 @@ Datum seen_from_bytea(PG_FUNCTION_ARGS)
     return checked(PG_GETARG_DATUM(0));
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- asking
+ * --------------------------------------------------------------------------------- */
 
 /* State of a call site between rows: the last value opened, and its TOAST pointer if it
  * has one, so that it need not even be read again. */
@@ -217,7 +221,9 @@ Datum seen_pg_info(PG_FUNCTION_ARGS)
     PG_RETURN_TEXT_P(cstring_to_text_with_len(json, n));
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files
+ * -----------------------------------------------------------------------------------
+ */
 
 static void may_read_files(void)
 {
@@ -274,7 +280,8 @@ Datum seen_pg_file_has(PG_FUNCTION_ARGS)
     PG_RETURN_BOOL(seen_has(s->f, key.data, key.len));
 }
 
-/* ---- seen_build -------------------------------------------------------------------------------- */
+/* ---- seen_build
+ * -------------------------------------------------------------------------------- */
 
 static MemoryContext aggregate_memory(FunctionCallInfo fcinfo)
 {
@@ -376,7 +383,8 @@ Datum seen_build_final(PG_FUNCTION_ARGS)
     return d;
 }
 
-/* ---- seen_merge --------------------------------------------------------------------------------- */
+/* ---- seen_merge
+ * --------------------------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(seen_merge_step);
 Datum seen_merge_step(PG_FUNCTION_ARGS)
@@ -405,7 +413,8 @@ Datum seen_merge_final(PG_FUNCTION_ARGS)
     return value_of((seen_filter *)PG_GETARG_POINTER(0));
 }
 
-/* ---- seen_distinct -------------------------------------------------------------------------------- */
+/* ---- seen_distinct
+ * -------------------------------------------------------------------------------- */
 
 static seen_distinct *new_counter(FunctionCallInfo fcinfo)
 {
@@ -469,5 +478,6 @@ Datum seen_distinct_final(PG_FUNCTION_ARGS)
 {
     if (PG_ARGISNULL(0))
         PG_RETURN_INT64(0);
-    PG_RETURN_INT64((int64)(seen_distinct_count((seen_distinct *)PG_GETARG_POINTER(0)) + 0.5));
+    PG_RETURN_INT64(
+        (int64)(seen_distinct_count((seen_distinct *)PG_GETARG_POINTER(0)) + 0.5));
 }

@@ -120,7 +120,8 @@ static const rm_arg a_cms_merge[] = {
      .flags = RM_ARG_OPTIONAL, .subargs = weight_block},
     END,
 };
-static const rm_arg shape_block[] = {NUMBER("width"), NUMBER("depth"), REAL("decay"), END};
+static const rm_arg shape_block[] = {NUMBER("width"), NUMBER("depth"), REAL("decay"),
+                                     END};
 static const rm_arg a_topk_reserve[] = {
     KEY, NUMBER("topk"),
     {.name = "params", .type = RM_ARG_BLOCK, .flags = RM_ARG_OPTIONAL,
@@ -144,7 +145,11 @@ static const rm_arg a_td_cuts[] = {KEY, REAL("low_cut_percentile"),
                                    REAL("high_cut_percentile"), END};
 
 static const rm_key_spec reads[] = {
-    {.flags = RM_SPEC_RO | RM_SPEC_ACCESS, .begin = 2, .pos = 1, .find = 2, .keystep = 1},
+    {.flags = RM_SPEC_RO | RM_SPEC_ACCESS,
+     .begin = 2,
+     .pos = 1,
+     .find = 2,
+     .keystep = 1},
     {0},
 };
 static const rm_key_spec writes[] = {
@@ -227,7 +232,8 @@ static const struct row {
     {"BF.DROP", bf_drop, "write fast", 2, a_key, "0.1.0", "O(pieces)",
      "Deletes a Bloom filter with all its pieces, in the background"},
     {"BF.ROTATE", bf_rotate, WRITE_SLOW, 3, a_rotate, "0.1.0", "O(layers)",
-     "Begins the next generation of a filter with a window; masters send it to replicas"},
+     "Begins the next generation of a filter with a window; masters send it to "
+     "replicas"},
     {"CF.RESERVE", cf_reserve, WRITE_SLOW, -3, a_cf_reserve, "0.1.0", "O(1)",
      "Creates an empty cuckoo filter of a given capacity"},
     {"CF.ADD", cf_add, WRITE, 3, a_item, "0.1.0", "O(filters + iterations)",
@@ -271,7 +277,8 @@ static const struct row {
      "Tells width, depth and the sum of all counts"},
     {"TOPK.RESERVE", topk_reserve, WRITE_SLOW, -3, a_topk_reserve, "2.0.0",
      "O(k + width * depth)", "Creates a list of the k most frequent items"},
-    {"TOPK.ADD", topk_add, WRITE_SLOW, -3, a_items, "2.0.0", "O(items * (depth + log k))",
+    {"TOPK.ADD", topk_add, WRITE_SLOW, -3, a_items, "2.0.0",
+     "O(items * (depth + log k))",
      "Counts items and answers with those that left the list for them"},
     {"TOPK.INCRBY", topk_incrby, WRITE_SLOW, -4, a_pairs, "2.0.0",
      "O(items * (depth * count + log k))",
@@ -298,8 +305,8 @@ static const struct row {
      "Tells the largest value"},
     {"TDIGEST.QUANTILE", tdigest_quantile, READ_SLOW, -3, a_td_quantiles, "2.4.0",
      "O(nodes)", "Tells the value below which a share of all values lies"},
-    {"TDIGEST.CDF", tdigest_cdf, READ_SLOW, -3, a_td_values, "2.4.0", "O(values * nodes)",
-     "Tells the share of values below each value"},
+    {"TDIGEST.CDF", tdigest_cdf, READ_SLOW, -3, a_td_values, "2.4.0",
+     "O(values * nodes)", "Tells the share of values below each value"},
     {"TDIGEST.RANK", tdigest_rank, READ_SLOW, -3, a_td_values, "2.4.0",
      "O(values * nodes)", "Tells how many values are smaller"},
     {"TDIGEST.REVRANK", tdigest_revrank, READ_SLOW, -3, a_td_values, "2.4.0",

@@ -106,7 +106,9 @@ int sql_build_finish(const sql_build *b, const seen_allocator *a, seen_filter **
         int rc = seen_solve(&size);
         if (rc < 0)
             return rc;
-        spec = (seen_spec){.kind = SEEN_BLOCKED, .bits = size.bits, .probes = size.probes,
+        spec = (seen_spec){.kind = SEEN_BLOCKED,
+                           .bits = size.bits,
+                           .probes = size.probes,
                            .alloc = *a};
     }
     return seen_rebuild(b->set, &spec, out);
@@ -171,14 +173,15 @@ int sql_info(const seen_filter *f, char *out, size_t size)
 {
     seen_stats s;
     seen_get_stats(f, &s);
-    int n = snprintf(out, size,
-                     "{\"kind\": \"%s\", \"layers\": %u, \"keys\": %llu, \"capacity\": %llu, "
-                     "\"bytes\": %llu, \"fill\": %.6g, \"error_wanted\": %.6g, "
-                     "\"error_now\": %.6g, \"keys_estimate\": %.0f, \"lost_expected\": %.6g}",
-                     seen_kind_name(s.kind), s.layers, (unsigned long long)s.added,
-                     (unsigned long long)s.capacity, (unsigned long long)s.bytes,
-                     json_number(s.fill), json_number(s.error_wanted), json_number(s.error_now),
-                     json_number(s.keys_estimate), json_number(s.lost_expected));
+    int n = snprintf(
+        out, size,
+        "{\"kind\": \"%s\", \"layers\": %u, \"keys\": %llu, \"capacity\": %llu, "
+        "\"bytes\": %llu, \"fill\": %.6g, \"error_wanted\": %.6g, "
+        "\"error_now\": %.6g, \"keys_estimate\": %.0f, \"lost_expected\": %.6g}",
+        seen_kind_name(s.kind), s.layers, (unsigned long long)s.added,
+        (unsigned long long)s.capacity, (unsigned long long)s.bytes,
+        json_number(s.fill), json_number(s.error_wanted), json_number(s.error_now),
+        json_number(s.keys_estimate), json_number(s.lost_expected));
     return n < 0 ? 0 : (size_t)n < size ? n : (int)size - 1;
 }
 

@@ -4,7 +4,8 @@
  *   seen_has(filter, key)                1 if the key was added, 0 if certainly not
  *   seen_merge(filter)                   aggregate: the union of filters of one size
  *   seen_info(filter)                    what a filter is, as JSON
- *   seen_distinct(key)                   aggregate: how many different keys, within 0.8%
+ *   seen_distinct(key)                   aggregate: how many different keys, within
+ * 0.8%
  *
  * A filter is a blob or, if the environment variable SEEN_SQLITE_FILES names a folder,
  * the name of a filter file in it. NULL is not a key: it is not added, and asking for
@@ -18,7 +19,8 @@ SQLITE_EXTENSION_INIT1
 
 int sqlite3_seen_init(sqlite3 *db, char **why, const sqlite3_api_routines *api);
 
-/* ---- memory: SQLite's, so that its limits hold -------------------------------------- */
+/* ---- memory: SQLite's, so that its limits hold --------------------------------------
+ */
 
 static void *plain(void *ctx, size_t size)
 {
@@ -40,7 +42,8 @@ static void release(void *ctx, void *p, size_t size)
 
 static const seen_allocator memory = {allocate, release, NULL};
 
-/* ---- errors and values ---------------------------------------------------------------- */
+/* ---- errors and values
+ * ---------------------------------------------------------------- */
 
 static void fail(sqlite3_context *c, int code)
 {
@@ -90,7 +93,8 @@ static void give_filter(sqlite3_context *c, const seen_filter *f)
     release(NULL, bytes, room);
 }
 
-/* ---- opening a filter argument --------------------------------------------------------- */
+/* ---- opening a filter argument
+ * --------------------------------------------------------- */
 
 static void free_filter(void *f)
 {
@@ -111,8 +115,11 @@ static const seen_filter *from_file(sqlite3_context *c, sqlite3_value *v)
         return NULL;
     }
     if (!folder || !*folder) {
-        sqlite3_result_error(c, "a filter is a blob; for names of files set "
-                                "SEEN_SQLITE_FILES to their folder before the program starts", -1);
+        sqlite3_result_error(
+            c,
+            "a filter is a blob; for names of files set "
+            "SEEN_SQLITE_FILES to their folder before the program starts",
+            -1);
         return NULL;
     }
     if (*name == '/' || !*name || strstr(name, "..") ||
@@ -147,7 +154,8 @@ static const seen_filter *filter_of(sqlite3_context *c, sqlite3_value *v)
     if (sqlite3_value_type(v) == SQLITE_TEXT)
         return from_file(c, v);
     if (sqlite3_value_type(v) != SQLITE_BLOB) {
-        sqlite3_result_error(c, "a filter is a blob made by seen_build, or the name of a file", -1);
+        sqlite3_result_error(
+            c, "a filter is a blob made by seen_build, or the name of a file", -1);
         return NULL;
     }
     const void *blob = sqlite3_value_blob(v);
@@ -159,7 +167,8 @@ static const seen_filter *filter_of(sqlite3_context *c, sqlite3_value *v)
     return rc < 0 ? NULL : f;
 }
 
-/* ---- scalar functions ---------------------------------------------------------------------- */
+/* ---- scalar functions
+ * ---------------------------------------------------------------------- */
 
 static void has(sqlite3_context *c, int n, sqlite3_value **arg)
 {
@@ -182,7 +191,8 @@ static void info(sqlite3_context *c, int n, sqlite3_value **arg)
         sqlite3_result_text(c, json, sql_info(f, json, sizeof json), SQLITE_TRANSIENT);
 }
 
-/* ---- seen_build ------------------------------------------------------------------------------ */
+/* ---- seen_build
+ * ------------------------------------------------------------------------------ */
 
 /* Starts on the first row: the options are those of that row. */
 static void build_step(sqlite3_context *c, int n, sqlite3_value **arg)
@@ -223,7 +233,8 @@ static void build_final(sqlite3_context *c)
     sql_build_free(b);
 }
 
-/* ---- seen_merge ------------------------------------------------------------------------------ */
+/* ---- seen_merge
+ * ------------------------------------------------------------------------------ */
 
 typedef struct {
     seen_filter *sum;
@@ -255,7 +266,8 @@ static void merge_final(sqlite3_context *c)
     seen_free(u->sum);
 }
 
-/* ---- seen_distinct --------------------------------------------------------------------------- */
+/* ---- seen_distinct
+ * --------------------------------------------------------------------------- */
 
 typedef struct {
     seen_distinct *d;
@@ -283,7 +295,8 @@ static void distinct_final(sqlite3_context *c)
         seen_distinct_free(s->d);
 }
 
-/* ---- the extension ----------------------------------------------------------------------------- */
+/* ---- the extension
+ * ----------------------------------------------------------------------------- */
 
 static void free_kept(void *k)
 {

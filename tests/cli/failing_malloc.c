@@ -62,7 +62,8 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 {
     static void *(*real)(void *, size_t, int, int, int, off_t);
     if (!real)
-        real = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
+        real =
+            (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
     if (flags & MAP_ANONYMOUS && fails())
         return MAP_FAILED;
     return real(addr, len, prot, flags, fd, off);

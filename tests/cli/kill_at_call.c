@@ -1,8 +1,9 @@
-/* kill_at_call.c - loaded into a command with LD_PRELOAD, kills it at call number $KILL_AT
- * of those that change files: in the middle of a write, before any other. A moment that
- * is counted and not timed is the same on a machine of any speed and load.
+/* kill_at_call.c - loaded into a command with LD_PRELOAD, kills it at call number
+ * $KILL_AT of those that change files: in the middle of a write, before any other. A
+ * moment that is counted and not timed is the same on a machine of any speed and load.
  *
- * With $COUNT_CALLS, a file, nothing is killed: the file grows by a byte with each call. */
+ * With $COUNT_CALLS, a file, nothing is killed: the file grows by a byte with each
+ * call. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -49,7 +50,8 @@ int fsync(int fd)
     (void)fd;
     if (this_is_it())
         die();
-    return 0; /* a killed process leaves its pages to the kernel: no need to wait for a disk */
+    return 0; /* a killed process leaves its pages to the kernel: no need to wait for a
+                 disk */
 }
 
 int ftruncate(int fd, off_t len)

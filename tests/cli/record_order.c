@@ -1,7 +1,7 @@
-/* record_order.c - loaded into a program with LD_PRELOAD, notes in $RECORD in which order
- * it creates, synchronises and renames files: "create INODE NAME", "data INODE NAME",
- * "folder INODE NAME", "rename INODE NAME"; and "umask 0 umask" if it touches the umask.
- * A file without a name is known by its inode alone. */
+/* record_order.c - loaded into a program with LD_PRELOAD, notes in $RECORD in which
+ * order it creates, synchronises and renames files: "create INODE NAME", "data INODE
+ * NAME", "folder INODE NAME", "rename INODE NAME"; and "umask 0 umask" if it touches
+ * the umask. A file without a name is known by its inode alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -183,21 +183,26 @@ static fingerprint print_of(const char *s)
 
 static void check_fingerprints(void)
 {
-    fingerprint a = print_of("<p>one <b>two</b> three four five six seven eight"),
-                b = print_of("<p class=x>one <a href=/y>two</a> three four five six seven eight"),
-                c = print_of("<p>Something else entirely, with no word in common"),
-                d = print_of("month 7 of 2026 with events and more events to come in town"),
-                e = print_of("month 11 of 1999 with events and more events to come in town");
+    fingerprint
+        a = print_of("<p>one <b>two</b> three four five six seven eight"),
+        b = print_of(
+            "<p class=x>one <a href=/y>two</a> three four five six seven eight"),
+        c = print_of("<p>Something else entirely, with no word in common"),
+        d = print_of("month 7 of 2026 with events and more events to come in town"),
+        e = print_of("month 11 of 1999 with events and more events to come in town");
     ok(a.hash == b.hash && a.simhash == b.simhash, "markup does not count");
     ok(a.hash != c.hash && !simhash_near(a.simhash, c.simhash), "words do");
     ok(d.hash != e.hash && simhash_near(d.simhash, e.simhash),
        "numbers count for the hash, not for the simhash of a short page");
-    ok(fingerprint_of("", 0).hash && fingerprint_of("", 0).simhash, "an empty page has one, too");
+    ok(fingerprint_of("", 0).hash && fingerprint_of("", 0).simhash,
+       "an empty page has one, too");
     trap_detector *t = trap_detector_new();
     ok(!trap_detector_dull(t, 1, a.simhash) && !trap_detector_dull(t, 2, a.simhash) &&
-           trap_detector_dull(t, 1, a.simhash ^ 0x8000000000000101u) && !trap_detector_dull(t, 1, c.simhash),
+           trap_detector_dull(t, 1, a.simhash ^ 0x8000000000000101u) &&
+           !trap_detector_dull(t, 1, c.simhash),
        "a page is dull if its own host showed one within three bits");
-    ok(!trap_detector_spent(10, 5, 30) && trap_detector_spent(10, 5, 31) && !trap_detector_spent(0, 0, 99),
+    ok(!trap_detector_spent(10, 5, 30) && trap_detector_spent(10, 5, 31) &&
+           !trap_detector_spent(0, 0, 99),
        "a budget of 10 and 5 new pages: 30 dull ones are allowed");
     trap_detector_free(t);
 }
@@ -330,10 +335,11 @@ static void check_log(void)
     free(e);
 }
 
-/* ---- --exact ---------------------------------------------------------------------- */
+/* ---- --exact ----------------------------------------------------------------------
+ */
 
-/* Adds numbers 0 to N, each twice in different batches and every fifth twice in one; true if
- * exactly the first of each was new. */
+/* Adds numbers 0 to N, each twice in different batches and every fifth twice in one;
+ * true if exactly the first of each was new. */
 static bool knows_all(exact_set *s, uint64_t n)
 {
     enum { BATCH = 100 };
@@ -347,7 +353,8 @@ static bool knows_all(exact_set *s, uint64_t n)
             for (k = 0; k + 1 < BATCH && i < n; i++) {
                 int copies = i % 5 == 0 ? 2 : 1;
                 for (int c = 0; c < copies; c++, k++) {
-                    int len = snprintf(text[k], sizeof text[k], "key/%llu", (unsigned long long)i);
+                    int len = snprintf(text[k], sizeof text[k], "key/%llu",
+                                       (unsigned long long)i);
                     keys[k] = (seen_key){text[k], (size_t)len};
                     again[k] = round || c;
                 }
@@ -364,15 +371,18 @@ static void check_exact(void)
     static const uint64_t expected[] = {1, 100000, 100000000};
     for (int i = 0; i < 3; i++) {
         exact_set *s = exact_set_new((kit_secret){7 + (uint64_t)i, 1}, expected[i]);
-        ok(knows_all(s, 400000), "400,000 addresses where %llu are expected: each is new once",
+        ok(knows_all(s, 400000),
+           "400,000 addresses where %llu are expected: each is new once",
            (unsigned long long)expected[i]);
         if (i < 2)
-            ok(exact_set_bytes(s) < 400000 * 9.3, "in %.2f bytes each", (double)exact_set_bytes(s) / 400000);
+            ok(exact_set_bytes(s) < 400000 * 9.3, "in %.2f bytes each",
+               (double)exact_set_bytes(s) / 400000);
         exact_set_free(s);
     }
     exact_set *s = exact_set_new((kit_secret){9, 1}, 5000000);
     knows_all(s, 1000);
-    ok(exact_set_lost(s) < 1e6 / 2 / 2.9e20, "what is lost by expectation is that of 68 bits");
+    ok(exact_set_lost(s) < 1e6 / 2 / 2.9e20,
+       "what is lost by expectation is that of 68 bits");
     exact_set_free(s);
 }
 

@@ -1,5 +1,5 @@
-/* late_names.c - name servers as one would not like them: an answer that comes after its
- * page was given up, and an address where nobody answers before one that does. */
+/* late_names.c - name servers as one would not like them: an answer that comes after
+ * its page was given up, and an address where nobody answers before one that does. */
 #include "net/fetch.h"
 #include "tap.h"
 

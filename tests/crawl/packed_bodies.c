@@ -1,5 +1,5 @@
-/* packed_bodies.c - a packed body comes out as it went in, however it is cut; one that ends
- * too early is not complete. */
+/* packed_bodies.c - a packed body comes out as it went in, however it is cut; one that
+ * ends too early is not complete. */
 #include "net/unpack.h"
 #include "tap.h"
 
@@ -50,7 +50,8 @@ int main(void)
         if (i < 3)
             n = deflate_body(out, n, i == 0 ? 31 : i == 1 ? 15 : -15);
         else if (i == 3)
-            BrotliEncoderCompress(5, 22, BROTLI_MODE_TEXT, BODY, (uint8_t *)body, &n, out);
+            BrotliEncoderCompress(5, 22, BROTLI_MODE_TEXT, BODY, (uint8_t *)body, &n,
+                                  out);
         else if (i == 4)
             n = ZSTD_compress(out, n, body, BODY, 3);
         else
@@ -62,7 +63,8 @@ int main(void)
             for (size_t at = 0; at < n; at += step)
                 good = good && unpack_feed(&u, out + at, at + step > n ? n - at : step,
                                            keep, NULL) == UNPACK_MORE;
-            good = good && unpack_complete(&u) && got_len == BODY && !memcmp(got, body, BODY);
+            good = good && unpack_complete(&u) && got_len == BODY &&
+                   !memcmp(got, body, BODY);
         }
         ok(good, "%s (%d): the same bytes in pieces of any size", names[i], i);
         got_len = 0;
@@ -78,7 +80,8 @@ int main(void)
             unpack_begin(&u, names[i], strlen(names[i]));
             int rc = unpack_feed(&u, out, n, keep, NULL);
             ok(rc == UNPACK_BAD || !unpack_complete(&u) || memcmp(got, body, BODY),
-               "%s (%d): damaged in the middle it is not taken for the body", names[i], i);
+               "%s (%d): damaged in the middle it is not taken for the body", names[i],
+               i);
         }
     }
     ok(!unpack_begin(&u, "compress", 8) && !unpack_begin(&u, "gzip, gzip", 10),
@@ -87,7 +90,8 @@ int main(void)
     size_t n = deflate_body(out, sizeof out, 31);
     unpack_begin(&u, "gzip", 4);
     got_len = BODY - 100;
-    ok(unpack_feed(&u, out, n, keep, NULL) == UNPACK_ENOUGH, "who wants no more gets no more");
+    ok(unpack_feed(&u, out, n, keep, NULL) == UNPACK_ENOUGH,
+       "who wants no more gets no more");
     unpack_free(&u);
     return done();
 }

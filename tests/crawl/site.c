@@ -462,8 +462,8 @@ static void put_report(conn *c, bool with_sitemaps)
         again, most);
     say(&t, "redirects missing %u again %u unwanted %u\n", r_missing, r_again, r_no);
     say(&t, "unknown %u outside %u%s\n", unknown, outside, unknown_name);
-    say(&t, "robots %u connections %u busiest %u answered %u\n", robots_asked, opened, busiest,
-        answered);
+    say(&t, "robots %u connections %u busiest %u answered %u\n", robots_asked, opened,
+        busiest, answered);
     for (int n = 0; odd_on && n < ODD; n++) {
         unsigned want = odd[n].want;
         if (!strncmp(odd[n].path, "/sm/", 4))

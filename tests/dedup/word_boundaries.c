@@ -1,6 +1,6 @@
 /* word_boundaries.c - words end where Unicode says: by its own test file, and by
- * libunistring for every code point between characters of every class; and looking at 64
- * bytes at a time, with whatever instructions, changes nothing. */
+ * libunistring for every code point between characters of every class; and looking at
+ * 64 bytes at a time, with whatever instructions, changes nothing. */
 #include "corpus/byte_masks.h"
 #include "corpus/words.h"
 #include "messages.h"
@@ -20,8 +20,8 @@
 
 enum { ROOM = 1 << 14 };
 
-/* Of the tables, which are the same on every machine. 15.1 gave some code points (U+0600)
- * another class: newer files and libraries rightly disagree. */
+/* Of the tables, which are the same on every machine. 15.1 gave some code points
+ * (U+0600) another class: newer files and libraries rightly disagree. */
 #define UNICODE "15.0.0"
 #if defined HAVE_UNISTRING && _LIBUNISTRING_VERSION >= 0x010200
 enum { LIBRARY_IS_NEWER = 1 };
@@ -39,12 +39,16 @@ static size_t put_utf8(unsigned char *o, uint32_t c)
     if (c < 0x80)
         return o[0] = (unsigned char)c, 1;
     if (c < 0x800)
-        return o[0] = (unsigned char)(0xc0 | c >> 6), o[1] = (unsigned char)(0x80 | (c & 63)), 2;
+        return o[0] = (unsigned char)(0xc0 | c >> 6),
+               o[1] = (unsigned char)(0x80 | (c & 63)), 2;
     if (c < 0x10000)
-        return o[0] = (unsigned char)(0xe0 | c >> 12), o[1] = (unsigned char)(0x80 | (c >> 6 & 63)),
+        return o[0] = (unsigned char)(0xe0 | c >> 12),
+               o[1] = (unsigned char)(0x80 | (c >> 6 & 63)),
                o[2] = (unsigned char)(0x80 | (c & 63)), 3;
-    return o[0] = (unsigned char)(0xf0 | c >> 18), o[1] = (unsigned char)(0x80 | (c >> 12 & 63)),
-           o[2] = (unsigned char)(0x80 | (c >> 6 & 63)), o[3] = (unsigned char)(0x80 | (c & 63)), 4;
+    return o[0] = (unsigned char)(0xf0 | c >> 18),
+           o[1] = (unsigned char)(0x80 | (c >> 12 & 63)),
+           o[2] = (unsigned char)(0x80 | (c >> 6 & 63)),
+           o[3] = (unsigned char)(0x80 | (c & 63)), 4;
 }
 
 /* Sets EDGE[i] if a segment begins at byte I of TEXT. */
@@ -126,9 +130,10 @@ static void unicode_test_file(void)
 
 /* One of every class, and of every row of the rules. */
 static const uint32_t kinds[] = {
-    'a', '1', '_', '.', ':', ',', ';', '\'', '"', ' ', '\r', '\n', 0x0b, '-', 0xa0, 0xe9, 0x5d0,
-    0x5f3, 0x301, 0xad, 0x200d, 0x1f1e9, 0x30a2, 0x3042, 0x4e2d, 0xac00, 0x1f600, 0xa9, 0x2019, 0x3000,
-    0x2028, 0x430, 0x915, 0x660, 0x202f, 0x24c2};
+    'a',   '1',    '_',    '.',     ':',    ',',    ';',    '\'',   '"',
+    ' ',   '\r',   '\n',   0x0b,    '-',    0xa0,   0xe9,   0x5d0,  0x5f3,
+    0x301, 0xad,   0x200d, 0x1f1e9, 0x30a2, 0x3042, 0x4e2d, 0xac00, 0x1f600,
+    0xa9,  0x2019, 0x3000, 0x2028,  0x430,  0x915,  0x660,  0x202f, 0x24c2};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void every_code_point(void)
@@ -163,7 +168,8 @@ static void every_code_point(void)
     if (LIBRARY_IS_NEWER)
         skip("libunistring is of a newer Unicode than " UNICODE);
     else
-        ok(points > 280000 && !bad, "%zu code points beside every class, as libunistring", points);
+        ok(points > 280000 && !bad,
+           "%zu code points beside every class, as libunistring", points);
     ok(!uncut, "64 bytes at a time they are the same");
 #else
     skip("package libunistring-dev is not installed");
@@ -186,7 +192,8 @@ static void all_ways_agree(const char *how)
         size_t len = 0, most = below(400);
         uint32_t odd = below(4) ? 40 : 4;
         while (len < most) {
-            uint32_t c = below(odd) ? (below(5) ? 'a' + below(26) : "  .,:'_;\"-/\t19"[below(15)] & 127)
+            uint32_t c = below(odd) ? (below(5) ? 'a' + below(26)
+                                                : "  .,:'_;\"-/\t19"[below(15)] & 127)
                                     : kinds[below(KINDS)];
             if (!below(300))
                 text[len++] = (unsigned char)(0x80 + below(128)); /* not UTF-8 */

@@ -1,5 +1,5 @@
-/* libbloom_live.c - the libbloom of this machine fills a filter with the lines of standard
- * input and saves it, or counts those that a saved one has:
+/* libbloom_live.c - the libbloom of this machine fills a filter with the lines of
+ * standard input and saves it, or counts those that a saved one has:
  *
  *     libbloom_live                      prints the major version
  *     libbloom_live ENTRIES ERROR FILE   1.x writes its bit array, 2.x its file
@@ -44,7 +44,8 @@ int main(int argc, char **argv)
         return 2;
     while (fgets(line, sizeof line, stdin)) {
         int len = (int)strcspn(line, "\n");
-        found += (argc == 2 ? bloom_check(&b, line, len) : bloom_add(&b, line, len)) == 1;
+        found +=
+            (argc == 2 ? bloom_check(&b, line, len) : bloom_add(&b, line, len)) == 1;
     }
     if (argc == 2)
         printf("%d\n", found);

@@ -1,8 +1,8 @@
-/* fuzz_exceptions.c - any bytes as the list of exceptions beside a filter: refused, or its
- * keys are excused and can be added again. Never a crash.
+/* fuzz_exceptions.c - any bytes as the list of exceptions beside a filter: refused, or
+ * its keys are excused and can be added again. Never a crash.
  *
- * In half of the runs the checksum and the filter's identity are made to fit, so that the
- * fuzzer gets behind them to the keys. */
+ * In half of the runs the checksum and the filter's identity are made to fit, so that
+ * the fuzzer gets behind them to the keys. */
 #include "filter/exceptions.h"
 #include "base/bytes.h"
 #include "hash/hash.h"

@@ -1,5 +1,5 @@
-/* fuzz_html.c - fuzz target: any bytes as a page, in whatever encoding they name. Links must
- * lie inside the page's text. */
+/* fuzz_html.c - fuzz target: any bytes as a page, in whatever encoding they name. Links
+ * must lie inside the page's text. */
 #include "crawl/page/charset.h"
 #include "crawl/page/page.h"
 

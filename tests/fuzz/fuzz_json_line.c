@@ -1,5 +1,5 @@
-/* fuzz_json_line.c - any bytes as a line of JSON: the text that is found is the spelling
- * between two quotes, and what its newlines say about both is true. */
+/* fuzz_json_line.c - any bytes as a line of JSON: the text that is found is the
+ * spelling between two quotes, and what its newlines say about both is true. */
 #include "corpus/json_line.h"
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
             at = n->at + 1;
         }
-        if (found.id.at && (found.id.at < line || found.id.at + found.id.len > line + size))
+        if (found.id.at &&
+            (found.id.at < line || found.id.at + found.id.len > line + size))
             abort();
     }
     json_path_free(&path);

@@ -1,6 +1,7 @@
-/* fuzz_quotient.c - a quotient filter told what to do by the input: adds, removes, merges,
- * growth and damage. While it is whole no key that is left is denied, and the scalar twin
- * has the same bytes; once it is damaged, any answer will do, but nothing else happens. */
+/* fuzz_quotient.c - a quotient filter told what to do by the input: adds, removes,
+ * merges, growth and damage. While it is whole no key that is left is denied, and the
+ * scalar twin has the same bytes; once it is damaged, any answer will do, but nothing
+ * else happens. */
 #include "filter/filter.h"
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static void take_away(pair *p, unsigned key)
 {
     if (!p->count[key] && p->whole)
         return;
-    int a = seen_remove_hash(p->f[0], hash(key)), b = seen_remove_hash(p->f[1], hash(key));
+    int a = seen_remove_hash(p->f[0], hash(key)),
+        b = seen_remove_hash(p->f[1], hash(key));
     if (p->whole && a > 0)
         p->count[key]--;
     if (p->whole && (a != b || a == 0))

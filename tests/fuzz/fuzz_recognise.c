@@ -1,5 +1,5 @@
-/* fuzz_recognise.c - any bytes as whatever they look like: what is recognised and opens also
- * opens under its name. */
+/* fuzz_recognise.c - any bytes as whatever they look like: what is recognised and opens
+ * also opens under its name. */
 #include "fuzz_foreign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
-/* fuzz_sql_value.c - any bytes as a filter value of a database: opened, asked, described,
- * kept and opened again, or refused. */
+/* fuzz_sql_value.c - any bytes as a filter value of a database: opened, asked,
+ * described, kept and opened again, or refused. */
 #include "plugins/sql/sql_filter.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         sql_info(f, json, sizeof json);
         sql_integer_key(5, (unsigned char *)out);
         bool had = seen_has(f, out, 8);
-        if (sql_open(&kept, &a, data, len, &again) < 0 || again != f || seen_has(again, out, 8) != had)
+        if (sql_open(&kept, &a, data, len, &again) < 0 || again != f ||
+            seen_has(again, out, 8) != had)
             abort();
     }
     sql_forget(&kept);

@@ -1,4 +1,5 @@
-/* fuzz_table_filter.c - fuzz target: any bytes as a table's filter, and any hashes as keys.
+/* fuzz_table_filter.c - fuzz target: any bytes as a table's filter, and any hashes as
+ * keys.
  */
 #include "plugins/leveldb/table_filter.h"
 

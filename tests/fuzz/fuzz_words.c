@@ -1,5 +1,5 @@
-/* fuzz_words.c - any bytes as text: words cut 64 bytes at a time are the segments that the
- * rules find one by one, and those cover the text. */
+/* fuzz_words.c - any bytes as text: words cut 64 bytes at a time are the segments that
+ * the rules find one by one, and those cover the text. */
 #include "corpus/byte_masks.h"
 #include "corpus/spelling.h"
 #include "corpus/words.h"

@@ -369,7 +369,8 @@ static void keyed_state(void)
     snprintf(secret, sizeof secret, "%s", reply_to("HGET {keyed} secret"));
     ok(sscanf(secret, "3:%16llx%16llx", &low, &high) == 2 && strlen(secret) == 34 &&
            low && high && low != high && !*reply_to("HGET {keyed} seed"),
-       "it has a secret of 128 bits, and no seed for an earlier program to take for its own");
+       "it has a secret of 128 bits, and no seed for an earlier program to take for "
+       "its own");
     seen_hasher_init(&keyed, SEEN_HASH_KEYED, low, high);
     ok(marks_by(g, "keyed", &keyed, 501) && filter_by("keyed", &keyed, 5) &&
            insert(g, 502) == 1 && filter_by("keyed", &keyed, 502),

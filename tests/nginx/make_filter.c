@@ -22,7 +22,8 @@ int main(int argc, char **argv)
     seen_spec spec = {.keys = keys, .error = argc > 2 ? atof(argv[2]) : 1e-6,
                       .hash = SEEN_HASH_XXH3};
     if (spec.error == 1)
-        spec = (seen_spec){.kind = SEEN_CLASSIC, .bits = 1, .probes = 1, .hash = SEEN_HASH_XXH3};
+        spec = (seen_spec){
+            .kind = SEEN_CLASSIC, .bits = 1, .probes = 1, .hash = SEEN_HASH_XXH3};
     if (argc < 2 || seen_new(&spec, &f) < 0) {
         fprintf(stderr, "make_filter: %s\n", seen_reason());
         return 2;

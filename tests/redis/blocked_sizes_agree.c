@@ -20,8 +20,10 @@ int main(void)
                 continue;
             }
             /* The error of exactly these bits and probes. */
-            seen_size got = {.kind = SEEN_BLOCKED, .keys = keys[i], .bytes = bits / 8, .probes = k};
-            if (seen_solve(&got) < 0 || got.bits != bits || got.probes != k || got.error > e) {
+            seen_size got = {
+                .kind = SEEN_BLOCKED, .keys = keys[i], .bytes = bits / 8, .probes = k};
+            if (seen_solve(&got) < 0 || got.bits != bits || got.probes != k ||
+                got.error > e) {
                 broken++;
                 note("%g for %llu keys: %g", e, (unsigned long long)keys[i], got.error);
             }

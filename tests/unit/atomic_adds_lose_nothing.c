@@ -96,7 +96,8 @@ int main(void)
             pthread_join(t[i], &r);
             lost += r != NULL;
         }
-        ok(wrong == 0, "%s: saved, written, copied and measured meanwhile, always whole",
+        ok(wrong == 0,
+           "%s: saved, written, copied and measured meanwhile, always whole",
            seen_kind_name(kinds[k]));
         uint64_t denied = 0;
         for (uint64_t i = 0; i < THREADS * each; i++)

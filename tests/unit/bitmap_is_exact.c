@@ -107,6 +107,7 @@ int main(void)
     seen_bitmap_free(b), seen_bitmap_free(c), seen_bitmap_free(NULL);
     ok(seen_bitmap_new(0, NULL, &b) == SEEN_EINVAL && b == NULL,
        "a bound of zero is refused");
-    ok(seen_bitmap_new(UINT64_MAX, NULL, &b) == SEEN_EINVAL && b == NULL, "2^64 - 1 too");
+    ok(seen_bitmap_new(UINT64_MAX, NULL, &b) == SEEN_EINVAL && b == NULL,
+       "2^64 - 1 too");
     return done();
 }

@@ -1,5 +1,5 @@
-/* build_from_streams.c - building from streams: keys beyond the memory wait on disk, the result is
- * the same, and every failure is an error that leaves nothing. */
+/* build_from_streams.c - building from streams: keys beyond the memory wait on disk,
+ * the result is the same, and every failure is an error that leaves nothing. */
 #include "seen.h"
 #include "filter/filter.h"
 #include "tap.h"
@@ -198,7 +198,8 @@ static void repeated(void)
             .work = 64 << 20, .tmp = dir, .seed = 9, .memory = 700000};
         seen_builder_new(&spec, &b);
         for (int i = 0; i < 1000; i++)
-            same[i] = seen_hasher_hash(&nine, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
+            same[i] =
+                seen_hasher_hash(&nine, "\5\0\0\0\0\0\0\0", 8); /* the integer 5 */
         for (int i = 0; rc == 0 && kind == 1 && i < 6000; i++)
             rc = seen_builder_add_hashes(b, same, 1000);
         for (int i = 0; rc == 0 && i < (kind == 2 ? 6 : 1); i++)

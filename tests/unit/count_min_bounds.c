@@ -1,5 +1,5 @@
-/* count_min_bounds.c - a count-min sketch is never too small, and too large by more than
- * error * total no more often than promised. */
+/* count_min_bounds.c - a count-min sketch is never too small, and too large by more
+ * than error * total no more often than promised. */
 #include "test_keys.h"
 #include "seen.h"
 #include "tap.h"
@@ -38,8 +38,8 @@ static void promise(unsigned hash, double error, double chance, uint64_t keys)
     ok(small == 0, "no count of %llu keys is too small, %llu x %llu cells",
        (unsigned long long)keys, (unsigned long long)i.width,
        (unsigned long long)i.depth);
-    ok((double)large <= most + 6 * sqrt(most), "%llu exceed the error, expected at most %g",
-       (unsigned long long)large, most);
+    ok((double)large <= most + 6 * sqrt(most),
+       "%llu exceed the error, expected at most %g", (unsigned long long)large, most);
     ok(i.total == total, "the total is the sum of all counts");
     seen_cms_free(c);
 }
@@ -117,7 +117,8 @@ static void refusals(void)
     ok(!wrong, "a specification without sense is refused");
     seen_cms_spec big = {.width = (uint64_t)1 << 40, .depth = (uint64_t)1 << 40};
     seen_cms_spec tiny = {.error = 1e-300, .chance = 0.5};
-    ok(seen_cms_new(&big, &c) == SEEN_ETOOBIG && seen_cms_new(&tiny, &c) == SEEN_ETOOBIG,
+    ok(seen_cms_new(&big, &c) == SEEN_ETOOBIG &&
+           seen_cms_new(&tiny, &c) == SEEN_ETOOBIG,
        "so is one that no memory can hold");
 }
 

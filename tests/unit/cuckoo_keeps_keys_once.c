@@ -1,6 +1,6 @@
 /* cuckoo_keeps_keys_once.c - what the library chooses for small errors: smaller than
- * classic, a key takes one place however often it comes, nothing is lost, filters merge,
- * and what cannot be kept is refused in words. */
+ * classic, a key takes one place however often it comes, nothing is lost, filters
+ * merge, and what cannot be kept is refused in words. */
 #include "filter/file.h"
 #include "base/bytes.h"
 #include "test_keys.h"
@@ -63,8 +63,8 @@ static void choice(void)
         seen_solve(&auto_), seen_solve(&classic);
         ok(auto_.kind == SEEN_CUCKOO && auto_.bytes < classic.bytes * 9 / 10 &&
                auto_.error <= errors[i],
-           "at %g the choice is cuckoo, with %.2f bits a key instead of %.2f", errors[i],
-           auto_.bits_per_key, classic.bits_per_key);
+           "at %g the choice is cuckoo, with %.2f bits a key instead of %.2f",
+           errors[i], auto_.bits_per_key, classic.bits_per_key);
     }
     static const struct {
         seen_spec spec;
@@ -156,10 +156,13 @@ static void error(void)
 static void grown(void)
 {
     enum { N = 1500000 };
-    seen_filter *f = made((seen_spec){.kind = SEEN_CUCKOO, .flags = SEEN_ONCE, .error = 1e-5}), *g;
+    seen_filter *f = made((seen_spec){
+                    .kind = SEEN_CUCKOO, .flags = SEEN_ONCE, .error = 1e-5}),
+                *g;
     bool told = true;
     for (uint64_t i = 0; i < N; i++)
-        told &= seen_add_u64(f, i) >= 0 && (i % 8 || seen_add_u64(f, i / 2) == SEEN_DUP);
+        told &=
+            seen_add_u64(f, i) >= 0 && (i % 8 || seen_add_u64(f, i / 2) == SEEN_DUP);
     seen_stats st;
     seen_get_stats(f, &st);
     /* Keys lost: at most N times 1e-5 expected, 15 with a deviation below 4. */
@@ -167,7 +170,8 @@ static void grown(void)
        "a growing filter has %d keys in %u layers", (int)st.added, st.layers);
     ok(all_in(f, 0, N), "and finds them all");
     double mean = 1e-5 * 1e6, got = wrong(f, 1000000);
-    ok(got <= mean + 6 * sqrt(mean), "%g of a million absent keys are called present", got);
+    ok(got <= mean + 6 * sqrt(mean), "%g of a million absent keys are called present",
+       got);
 
     char path[] = "/tmp/seen-once-XXXXXX";
     close(mkstemp(path));
@@ -231,7 +235,8 @@ static void merged(void)
     seen_new_like(f, &g);
     add(g, 5000, 15000);
     seen_stats st;
-    ok(seen_merge(f, g) == 0 && all_in(f, 0, 15000), "a union with too many keys has all");
+    ok(seen_merge(f, g) == 0 && all_in(f, 0, 15000),
+       "a union with too many keys has all");
     seen_get_stats(f, &st);
     ok(st.layers == 2 && st.error_now < 2e-6, "in %u layers, with an error of %.2g",
        st.layers, st.error_now);
@@ -268,7 +273,8 @@ static void merged(void)
        "the union of two that remove has the copies of both");
     bool there = true;
     for (uint64_t i = 0; i < 6000; i++)
-        there &= seen_remove(g, LE8(i)) == 1 && seen_has_u64(g, i) == (i >= 2000 && i < 4000);
+        there &= seen_remove(g, LE8(i)) == 1 &&
+                 seen_has_u64(g, i) == (i >= 2000 && i < 4000);
     ok(there, "a key that was in both is there until it is removed twice");
     add(h, 6000, 12000);
     ok(seen_merge(g, h) == SEEN_EFULL && seen_added(g) == 2000,

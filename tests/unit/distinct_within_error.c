@@ -1,5 +1,5 @@
-/* distinct_within_error.c - HyperLogLog: its estimates scatter as promised, from no key to
- * many, and a union counts common keys once. */
+/* distinct_within_error.c - HyperLogLog: its estimates scatter as promised, from no key
+ * to many, and a union counts common keys once. */
 #include "test_keys.h"
 #include "seen.h"
 #include "tap.h"

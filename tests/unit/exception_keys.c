@@ -1,5 +1,6 @@
-/* exception_keys.c - a false positive that was excused is denied, and nothing else ever is:
- * not a key that was added, whoever added it, and whatever became of the two files. */
+/* exception_keys.c - a false positive that was excused is denied, and nothing else ever
+ * is: not a key that was added, whoever added it, and whatever became of the two files.
+ */
 #include "seen.h"
 #include "test_keys.h"
 #include "tap.h"
@@ -78,8 +79,10 @@ static void one_kind(seen_kind kind, uint64_t keys)
     seen_filter *f = make(kind, keys), *g, *h;
     uint64_t a = false_positive(f, 1000000), b = false_positive(f, a + 1),
              c = false_positive(f, b + 1);
-    ok(seen_save(f, path) == 0 && access(list, F_OK) < 0, "%s: without exceptions there "
-                                                          "is no list", name);
+    ok(seen_save(f, path) == 0 && access(list, F_OK) < 0,
+       "%s: without exceptions there "
+       "is no list",
+       name);
     seen_free(f);
     open_as(kind, SEEN_READ, &f);
     ok(seen_excuse(f, LE8(a)) == SEEN_NEW && seen_excuse(f, LE8(a)) == SEEN_DUP &&
@@ -89,14 +92,15 @@ static void one_kind(seen_kind kind, uint64_t keys)
     /* Another process excuses another one at the same time. */
     open_as(kind, SEEN_READ, &g);
     seen_excuse(g, LE8(b));
-    ok(seen_excused_save(g) == 0 && seen_excused_save(f) == 0, "%s: saved by two", name);
+    ok(seen_excused_save(g) == 0 && seen_excused_save(f) == 0, "%s: saved by two",
+       name);
     seen_free(f);
     seen_free(g);
     ok(open_as(kind, SEEN_READ, &f) == 0 && says_no(f, a) && says_no(f, b) &&
            !says_no(f, c) && denied(f, keys) == 0 && seen_excused(f) == 2,
        "%s: both are excused for whoever opens the file", name);
-    ok(seen_unexcuse(f, LE8(b)) == 1 && seen_unexcuse(f, LE8(b)) == 0 && !says_no(f, b) &&
-           seen_excused_save(f) == 0,
+    ok(seen_unexcuse(f, LE8(b)) == 1 && seen_unexcuse(f, LE8(b)) == 0 &&
+           !says_no(f, b) && seen_excused_save(f) == 0,
        "%s: one of them is not any more", name);
     seen_free(f);
     /* Adding takes a key off the list, and it was new. */

@@ -60,12 +60,14 @@ static int replace(const char *path, const char *text, mode_t mode)
 static void replaced(const char *how)
 {
     umask(027);
-    ok(replace("new", "one", 0666) == 0 && holds("new", "one") && mode_of("new") == 0640,
+    ok(replace("new", "one", 0666) == 0 && holds("new", "one") &&
+           mode_of("new") == 0640,
        "%s: a new file has the mode asked for less the umask", how);
     ok(replace("secret", "one", 0600) == 0 && mode_of("secret") == 0600,
        "%s: and so has a secret", how);
     chmod("new", 0604);
-    ok(replace("new", "two", 0600) == 0 && holds("new", "two") && mode_of("new") == 0604,
+    ok(replace("new", "two", 0600) == 0 && holds("new", "two") &&
+           mode_of("new") == 0604,
        "%s: a replaced file keeps its permissions", how);
     seen_filter *f = NULL;
     seen_new(&(seen_spec){.keys = 10}, &f);
@@ -88,7 +90,8 @@ static void replaced(const char *how)
     ok(replace("missing/file", "x", 0666) < 0 && errno == ENOENT,
        "%s: and so is a file in no folder", how);
     ok(files_here() == 5, "%s: nothing is left beside the files", how);
-    ok(system("rm -rf ./*") == 0 && umask(022) == 027, "%s: the umask is as it was", how);
+    ok(system("rm -rf ./*") == 0 && umask(022) == 027, "%s: the umask is as it was",
+       how);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* files_come_back.c - saving and opening: what comes back is what was saved, damage is found, and
- * nothing in a file can make the library crash. */
+/* files_come_back.c - saving and opening: what comes back is what was saved, damage is
+ * found, and nothing in a file can make the library crash. */
 #include "seen.h"
 #include "filter/file.h"
 #include "base/bytes.h"
@@ -168,7 +168,8 @@ static void damage(void)
     if (pread(fd, bad, (size_t)st.st_size, 0) == st.st_size)
         record = sn_le64(bad + SN_PREAMBLE + SN_IN_OFFSET) +
                  sn_le64(bad + SN_PREAMBLE + SN_IN_LEN);
-    for (uint64_t at = record; record && at < (uint64_t)st.st_size; at += 101, flips++) {
+    for (uint64_t at = record; record && at < (uint64_t)st.st_size;
+         at += 101, flips++) {
         bad[at] ^= 0x10;
         int rc = seen_open_bytes(bad, (size_t)st.st_size, 0, NULL, &g);
         taken += rc != SEEN_EDAMAGED;
@@ -192,8 +193,8 @@ static void damage(void)
     sn_put32(bad + SN_AT_VERSION, SN_COMPACT_VERSION + 1);
     ok(seen_open_bytes(bad, len, 0, NULL, &g) == SEEN_EVERSION, "a newer version: %s",
        seen_reason());
-    ok(seen_open_bytes(bad + 8, len - 8, 0, NULL, &g) == SEEN_EINVAL, "unaligned bytes: %s",
-       seen_reason());
+    ok(seen_open_bytes(bad + 8, len - 8, 0, NULL, &g) == SEEN_EINVAL,
+       "unaligned bytes: %s", seen_reason());
     free(good), free(bad);
 }
 
@@ -323,8 +324,8 @@ static void flush_cut_short(void)
        "nor do half-written counts and sums lose a dirty file");
     seen_free(g);
     p[SN_AT_SEED] ^= 1;
-    ok(seen_open_bytes(p, len, 0, NULL, &g) == SEEN_EDAMAGED, "but a damaged seed does: %s",
-       seen_reason());
+    ok(seen_open_bytes(p, len, 0, NULL, &g) == SEEN_EDAMAGED,
+       "but a damaged seed does: %s", seen_reason());
     p[SN_AT_SEED] ^= 1;
     p[SN_AT_DIRTY] = 0;
     ok(seen_open_bytes(p, len, 0, NULL, &g) == SEEN_EDAMAGED,

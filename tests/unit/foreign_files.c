@@ -186,7 +186,8 @@ static void parquet_groups(void)
     seen_free(f);
 }
 
-/* ---- a Parquet file made by hand: footers as writers of other systems make them ---- */
+/* ---- a Parquet file made by hand: footers as writers of other systems make them ----
+ */
 
 typedef struct blob {
     uint8_t p[8192];
@@ -267,8 +268,8 @@ static void parquet_without_filters(void)
     char line[300];
     parquet_of(&b, (const char *const *const[]){id, id}, (uint64_t[]){4, 0},
                (uint64_t[]){10, 10}, 2);
-    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 && seen_has_str(f, "here") &&
-           seen_has_str(f, "in the other row group"),
+    ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 &&
+           seen_has_str(f, "here") && seen_has_str(f, "in the other row group"),
        "a row group without a filter may hold any key");
     seen_describe(f, line, sizeof line);
     seen_stats st;
@@ -276,7 +277,8 @@ static void parquet_without_filters(void)
     ok(strstr(line, "1 row group without a filter") && st.error_now == 1,
        "and the filter says so: %s", line);
     seen_filter *g;
-    ok(seen_convert(f, "parquet", &g) == SEEN_EKIND, "it is not the filter of one group");
+    ok(seen_convert(f, "parquet", &g) == SEEN_EKIND,
+       "it is not the filter of one group");
     seen_free(f);
     p.column = "id";
     ok(seen_open_foreign_bytes(b.p, b.n, NULL, &p, 0, &f) == 0 &&

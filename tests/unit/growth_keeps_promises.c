@@ -1,6 +1,6 @@
-/* growth_keeps_promises.c - filters that grow, by every policy of lib/filter/growth.c: the
- * error stays below the promise for ever, no key is denied, what they say of their losses
- * is true; they come back from files in the middle, and merge in any order.
+/* growth_keeps_promises.c - filters that grow, by every policy of lib/filter/growth.c:
+ * the error stays below the promise for ever, no key is denied, what they say of their
+ * losses is true; they come back from files in the middle, and merge in any order.
  * (rebuilt_is_made_to_measure.c has more on those that are made again.) */
 #include "filter/file.h"
 #include "filter/growth.h"
@@ -66,8 +66,8 @@ static void shares_add_up(const seen_filter *f)
 }
 
 /* One that grows to N keys; SCRATCH: from a scratch file. */
-static void grow(seen_kind kind, unsigned flags, uint64_t keys, double error, uint64_t n,
-                 bool scratch)
+static void grow(seen_kind kind, unsigned flags, uint64_t keys, double error,
+                 uint64_t n, bool scratch)
 {
     seen_filter *f;
     seen_spec spec = {.kind = kind, .flags = flags, .keys = keys, .error = error};
@@ -96,9 +96,11 @@ static void grow(seen_kind kind, unsigned flags, uint64_t keys, double error, ui
      * meet it: what its bits say holds to six sigma, the prediction to that spread. */
     seen_stats st;
     seen_get_stats(f, &st);
-    ok(fabs(got - st.error_now) <= 6 * sqrt(st.error_now / q) + 0.02 * st.error_now + 1 / q,
+    ok(fabs(got - st.error_now) <=
+           6 * sqrt(st.error_now / q) + 0.02 * st.error_now + 1 / q,
        "measured %.4g, the bits say %.4g", got, st.error_now);
-    double spread = fabs(st.error_now / predicted - 1), expected = seen_lost_expected(f);
+    double spread = fabs(st.error_now / predicted - 1),
+           expected = seen_lost_expected(f);
     ok(spread <= (keys && keys < 10000 ? 0.25 : 0.02) + 6 * sigma / predicted,
        "the prediction is %.1f%% away", 100 * spread);
     ok(fabs((double)lost - expected) <=
@@ -107,11 +109,13 @@ static void grow(seen_kind kind, unsigned flags, uint64_t keys, double error, ui
        (unsigned long long)lost);
     shares_add_up(f);
     if (!scratch) {
-        ok(seen_clear(f) == 0 && seen_error_predicted(f) == 0 && seen_lost_expected(f) == 0,
+        ok(seen_clear(f) == 0 && seen_error_predicted(f) == 0 &&
+               seen_lost_expected(f) == 0,
            "cleared, it has no past");
         for (uint64_t i = 0; i < 1000; i++)
             seen_add_u64(f, i);
-        ok(denied(f, 0, 1000) == 0 && seen_error_predicted(f) <= error, "and takes keys");
+        ok(denied(f, 0, 1000) == 0 && seen_error_predicted(f) <= error,
+           "and takes keys");
     }
     seen_free(f);
     kit_scratch_free(from);
@@ -157,7 +161,8 @@ static void merges(unsigned flags, double error)
         for (int i = 0; i < 3; i++)
             seen_free(f[i]);
     }
-    ok(merged && all, "filters of unknown size merge in any order%s, and no key is denied",
+    ok(merged && all,
+       "filters of unknown size merge in any order%s, and no key is denied",
        flags ? ", with removes" : "");
     ok(kept, "and keep the sum of their promises");
 }
@@ -180,8 +185,8 @@ static void ten_keys(void)
     uint8_t head[SN_COMPACT];
     memcpy(head, g->map, sizeof head);
     seen_free(g);
-    ok(seen_open(path, SEEN_READ, &g) == 0 && seen_added(g) == 11 && seen_verify(g) == 0 &&
-           denied(g, 0, 11) == 0,
+    ok(seen_open(path, SEEN_READ, &g) == 0 && seen_added(g) == 11 &&
+           seen_verify(g) == 0 && denied(g, 0, 11) == 0,
        "which says so when it is closed");
     int taken = 0;
     _Alignas(64) uint8_t bytes[256];

@@ -1,5 +1,5 @@
-/* gzip_streams_come_whole.c - what zlib packs comes back byte for byte, however it is cut
- * into pieces, and nothing damaged or cut short passes. */
+/* gzip_streams_come_whole.c - what zlib packs comes back byte for byte, however it is
+ * cut into pieces, and nothing damaged or cut short passes. */
 #include "compression.h"
 #include "sample.h"
 #include "source.h"
@@ -34,12 +34,16 @@ static void make_text(unsigned char *p, size_t len, size_t kind)
 
 /* One member with zlib's LEVEL, STRATEGY and WINDOW, with every field of the header if
  * FULL. */
-static size_t pack(const unsigned char *in, size_t len, int level, int strategy, int window,
-                   bool full, unsigned char *out)
+static size_t pack(const unsigned char *in, size_t len, int level, int strategy,
+                   int window, bool full, unsigned char *out)
 {
     z_stream z = {0};
-    gz_header head = {.text = 1, .extra = (Bytef *)"ab\3\0xyz", .extra_len = 7,
-                      .name = (Bytef *)"a name", .comment = (Bytef *)"a comment", .hcrc = 1};
+    gz_header head = {.text = 1,
+                      .extra = (Bytef *)"ab\3\0xyz",
+                      .extra_len = 7,
+                      .name = (Bytef *)"a name",
+                      .comment = (Bytef *)"a comment",
+                      .hcrc = 1};
     deflateInit2(&z, level, Z_DEFLATED, window + 16, window - 8, strategy);
     if (full)
         deflateSetHeader(&z, &head);
@@ -59,14 +63,16 @@ static kit_unpacked unpack(const unsigned char *in, size_t len, size_t in_most,
                            size_t *made)
 {
     bool sure;
-    const kit_format *f = kit_format_of((const unsigned char *)"\x1f\x8b\x08", 3, &sure);
+    const kit_format *f =
+        kit_format_of((const unsigned char *)"\x1f\x8b\x08", 3, &sure);
     void *z = f->start();
     kit_unpacked rc = KIT_MORE;
     const unsigned char *p = in;
     *made = 0;
     for (bool moved = true; rc == KIT_MORE && (moved || p < in + len);) {
         size_t left = (size_t)(in + len - p), some = chance(in_most) + 1;
-        kit_piece piece = {p, left < some ? left : some, out + *made, chance(out_most) + 1};
+        kit_piece piece = {p, left < some ? left : some, out + *made,
+                           chance(out_most) + 1};
         unsigned char *before = piece.out;
         rc = f->unpack(z, &piece);
         moved = piece.out != before || piece.in != p;
@@ -87,15 +93,16 @@ int main(void)
     for (size_t i = 0; i < 1200; i++, members++) {
         size_t len = chance(i % 10 ? 3000 : 200000), behind = chance(20);
         make_text(text, len, i % 3);
-        size_t n = pack(text, len, (int)chance(10), (int)chance(5), i % 5 ? 15 : 9, i & 1,
-                        packed);
+        size_t n = pack(text, len, (int)chance(10), (int)chance(5), i % 5 ? 15 : 9,
+                        i & 1, packed);
         memset(packed + n, 0x1f, behind); /* the next member, say */
         size_t piece = i % 4 == 0 ? 1 : i % 4 == 1 ? 16 : 100000;
-        kit_unpacked rc = unpack(packed, n + behind, piece, i % 8 < 4 ? piece : 50000, out,
-                                 &taken, &made);
+        kit_unpacked rc = unpack(packed, n + behind, piece, i % 8 < 4 ? piece : 50000,
+                                 out, &taken, &made);
         wrong += rc != KIT_ENDED || taken != n || made != len || memcmp(out, text, len);
     }
-    ok(!wrong, "%zu members come back whole, in pieces of any size, and end where they end",
+    ok(!wrong,
+       "%zu members come back whole, in pieces of any size, and end where they end",
        members);
 
     size_t passed = 0, cuts = 0;
@@ -128,7 +135,8 @@ int main(void)
     char line[32], path[40];
     for (size_t i = 0, at = 0; i < lines; i++) {
         int len = sprintf(line, "line %zu\n", i);
-        at += pack((unsigned char *)line, (size_t)len, 6, 0, 9, i % 7 == 0, packed + at);
+        at +=
+            pack((unsigned char *)line, (size_t)len, 6, 0, 9, i % 7 == 0, packed + at);
         memset(packed + at, 0, i % 5);
         at += i % 5;
         if (at > ROOM / 2 || i + 1 == lines) {

@@ -1,4 +1,5 @@
-/* handle_keeps_promises.c - the handle's promises: new and seen again, batches, full, copy, merge. */
+/* handle_keeps_promises.c - the handle's promises: new and seen again, batches, full,
+ * copy, merge. */
 #include "seen.h"
 #include "test_keys.h"
 #include "tap.h"
@@ -374,7 +375,8 @@ static void hash_zero(void)
     seen_free(f);
 }
 
-/* What is made like a filter can be merged with it, whatever its hash and its layers. */
+/* What is made like a filter can be merged with it, whatever its hash and its layers.
+ */
 static void like_another(void)
 {
     static const seen_spec specs[] = {{.keys = 1000, .error = 0.001},
@@ -410,8 +412,9 @@ static void like_another(void)
     }
     seen_filter *f, *g;
     seen_new(&(seen_spec){.keys = 10, .hash = SEEN_HASH_KEYED, .seed = 1}, &f);
-    seen_new(&(seen_spec){.keys = 10, .hash = SEEN_HASH_KEYED, .seed = 1, .seed_high = 1},
-             &g);
+    seen_new(
+        &(seen_spec){.keys = 10, .hash = SEEN_HASH_KEYED, .seed = 1, .seed_high = 1},
+        &g);
     ok(seen_merge(f, g) == SEEN_EMISMATCH && strstr(seen_reason(), "--like"),
        "other seeds do not merge: %s", seen_reason());
     seen_free(g);

@@ -1,5 +1,6 @@
-/* heavykeeper_finds_heavy_items.c - RedisBloom's top-k: heavy items are listed, counts are
- * never too large, one increment is as good as many, and equal commands give equal bits. */
+/* heavykeeper_finds_heavy_items.c - RedisBloom's top-k: heavy items are listed, counts
+ * are never too large, one increment is as good as many, and equal commands give equal
+ * bits. */
 #include "foreign/redisbloom/redisbloom.h"
 #include "test_keys.h"
 #include "tap.h"
@@ -40,7 +41,8 @@ static void skewed(void)
         found += i < K / 2 && seen_hk_has(h, key, len);
         large += seen_hk_count(h, key, len) > truth[i];
     }
-    ok(found == K / 2, "of a skewed stream the %d heaviest are in a list of %d", K / 2, K);
+    ok(found == K / 2, "of a skewed stream the %d heaviest are in a list of %d", K / 2,
+       K);
     ok(large == 0, "no count is above the truth");
     const uint32_t *places;
     uint32_t listed = seen_hk_list(h, &places), before = UINT32_MAX, order = 0;
@@ -114,7 +116,8 @@ static void same_everywhere(void)
     size_t len;
     for (int i = 0; i < 3; i++)
         seen_hk_write_heap(all[i], heap[i]);
-    ok(!memcmp(heap[0], heap[1], sizeof *heap) && !memcmp(heap[0], heap[2], sizeof *heap) &&
+    ok(!memcmp(heap[0], heap[1], sizeof *heap) &&
+           !memcmp(heap[0], heap[2], sizeof *heap) &&
            !memcmp(seen_hk_buckets(a, &len), seen_hk_buckets(b, &len), 3 * 3 * 8) &&
            !memcmp(seen_hk_buckets(a, &len), seen_hk_buckets(c, &len), 3 * 3 * 8),
        "equal items give equal bits, here and in a copy that goes on");

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the construction, word for word, over GF(2^W) -------------------------------- */
+/* ---- the construction, word for word, over GF(2^W) --------------------------------
+ */
 
 typedef struct field {
     unsigned bits;   /* of a word */
@@ -46,9 +47,11 @@ static uint64_t word(const field *f, const uint8_t *p)
     return x;
 }
 
-/* The value of a key at the point K. A key shorter than a pair is told by SHORT_PAIR. */
+/* The value of a key at the point K. A key shorter than a pair is told by SHORT_PAIR.
+ */
 static uint64_t value(const field *f, uint64_t k, const uint8_t *p, size_t len,
-                      void (*short_pair)(const uint8_t *, size_t, uint64_t *, uint64_t *))
+                      void (*short_pair)(const uint8_t *, size_t, uint64_t *,
+                                         uint64_t *))
 {
     size_t w = f->bits / 8, pairs = len <= 2 * w ? 1 : (len + 2 * w - 1) / (2 * w);
     uint64_t sum = 0;
@@ -100,13 +103,15 @@ static void is_the_polynomial(void)
         twins += fast && fast->one(&s, key, len) != want;
     }
     ok(wrong == 0, "the hash is the polynomial that its header states");
-    ok(twins == 0, "and its twin is the same (%s)", fast ? "clmul" : "there is none here");
+    ok(twins == 0, "and its twin is the same (%s)",
+       fast ? "clmul" : "there is none here");
     ok(s.power[0] == mul(&real, k, k) && s.power[15] == power(&real, k, 15) &&
            s.step == power(&real, k, 32),
        "the powers of the point are kept");
 }
 
-/* ---- the bound, over every point of the small field -------------------------------- */
+/* ---- the bound, over every point of the small field --------------------------------
+ */
 
 static void small_pair(const uint8_t *p, size_t len, uint64_t *a, uint64_t *b)
 {
@@ -167,7 +172,8 @@ static void a_known_point_fails(void)
        "at the point 1 two swapped pairs collide");
 }
 
-/* ---- the hash itself ----------------------------------------------------------------- */
+/* ---- the hash itself
+ * ----------------------------------------------------------------- */
 
 /* Keys that differ in one or two words at any place, over random secrets. */
 static void no_fixed_pair_collides(void)

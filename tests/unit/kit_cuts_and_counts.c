@@ -1,4 +1,5 @@
-/* kit_cuts_and_counts.c - what the programs share: cutting lines, sizes as people write them, JSON. */
+/* kit_cuts_and_counts.c - what the programs share: cutting lines, sizes as people write
+ * them, JSON. */
 #include "json.h"
 #include "lines.h"
 #include "sample.h"

@@ -55,8 +55,8 @@ static void runs(seen_spec spec, uint64_t n, const char *what)
     }
     ok(all >= RUNS * 99 / 100, "%s to %g: %d of %d runs inside %.1f +- %.1f", what,
        (double)n, all, RUNS, mean, spread);
-    ok(since >= RUNS * 99 / 100, "%s: %d of %d for the losses after a third of the keys",
-       what, since, RUNS);
+    ok(since >= RUNS * 99 / 100,
+       "%s: %d of %d for the losses after a third of the keys", what, since, RUNS);
     ok(around == RUNS, "%s: the expectation is in the interval", what);
     /* Poisson alone takes 2.9 sqrt(mean); a usable interval is not far from that. */
     ok(spread <= 8 * sqrt(mean) + 3, "%s: the interval is narrow", what);
@@ -65,8 +65,8 @@ static void runs(seen_spec spec, uint64_t n, const char *what)
 static void runs_from(seen_kind kind, uint64_t keys, double error, uint64_t n)
 {
     char what[64];
-    snprintf(what, sizeof what, "%s from %d keys at %g", seen_kind_name(kind), (int)keys,
-             error);
+    snprintf(what, sizeof what, "%s from %d keys at %g", seen_kind_name(kind),
+             (int)keys, error);
     runs((seen_spec){.kind = kind, .keys = keys, .error = error}, n, what);
 }
 

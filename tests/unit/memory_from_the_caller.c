@@ -19,7 +19,8 @@ static void *purse_alloc(void *ctx, size_t size, size_t align)
     purse *p = ctx;
     p->wrong += __atomic_fetch_add(&p->inside, 1, __ATOMIC_SEQ_CST) != 0;
     void *m = NULL;
-    if (p->calls++ < p->fuse && (m = aligned_alloc(64, (size + 64 + 63) & ~(size_t)63))) {
+    if (p->calls++ < p->fuse &&
+        (m = aligned_alloc(64, (size + 64 + 63) & ~(size_t)63))) {
         memset(m, 0, size + 64);
         memcpy(m, &size, sizeof size);
         p->out += size;
@@ -92,8 +93,8 @@ static int use_write(const seen_allocator *a, const char *path)
 static int use_foreign(const seen_allocator *a, const char *path)
 {
     seen_filter *f;
-    int rc = seen_new_foreign("redisbloom",
-                              &(seen_params){.keys = 10, .error = 0.01, .alloc = *a}, &f);
+    int rc = seen_new_foreign(
+        "redisbloom", &(seen_params){.keys = 10, .error = 0.01, .alloc = *a}, &f);
     for (uint64_t i = 0; rc >= 0 && i < 100; i++)
         rc = seen_add_u64(f, i);
     seen_free(f);

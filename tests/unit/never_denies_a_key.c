@@ -1,4 +1,5 @@
-/* never_denies_a_key.c - random operations against a plain set of integers: no key is ever denied.
+/* never_denies_a_key.c - random operations against a plain set of integers: no key is
+ * ever denied.
  *
  * Each run draws a kind, a size and a few thousand operations (add one, add many, has,
  * merge, copy, save and open in every way, clear) from a fixed seed, and keeps the

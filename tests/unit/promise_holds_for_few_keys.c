@@ -1,5 +1,6 @@
-/* promise_holds_for_few_keys.c - the error promised holds from one key on, in every kind:
- * computed for many sizes, and measured over many filters with seeds of their own. */
+/* promise_holds_for_few_keys.c - the error promised holds from one key on, in every
+ * kind: computed for many sizes, and measured over many filters with seeds of their
+ * own. */
 #include "seen.h"
 #include "test_keys.h"
 #include "tap.h"
@@ -19,8 +20,9 @@ static void computed(seen_kind kind)
             over += s.error > errors[e] * (1 + 1e-12);
             worst = fmax(worst, s.error / errors[e]);
         }
-    ok(tried > 100 && over == 0, "%s: %u sizes, the promise is kept by all (%.4f of it)",
-       seen_kind_name(kind), tried, worst);
+    ok(tried > 100 && over == 0,
+       "%s: %u sizes, the promise is kept by all (%.4f of it)", seen_kind_name(kind),
+       tried, worst);
 }
 
 /* The share of yes to absent keys, over FILTERS filters of N keys. */
@@ -30,8 +32,11 @@ static void measured(seen_kind kind, uint64_t n, double error)
     double sum2 = 0;
     for (uint64_t i = 0; i < filters; i++) {
         seen_filter *f;
-        seen_spec spec = {
-            .kind = kind, .keys = n, .error = error, .flags = SEEN_FIXED, .seed = i + 1};
+        seen_spec spec = {.kind = kind,
+                          .keys = n,
+                          .error = error,
+                          .flags = SEEN_FIXED,
+                          .seed = i + 1};
         if (seen_new(&spec, &f) < 0)
             return;
         uint64_t own = 0;
@@ -44,7 +49,8 @@ static void measured(seen_kind kind, uint64_t n, double error)
         seen_free(f);
     }
     double mean = (double)yes / (double)filters;
-    double sigma = sqrt(fmax(sum2 / (double)filters - mean * mean, mean) / (double)filters);
+    double sigma =
+        sqrt(fmax(sum2 / (double)filters - mean * mean, mean) / (double)filters);
     ok(mean <= (double)asks * error + 6 * sigma,
        "%s of %llu keys: %.5f measured, %g promised", seen_kind_name(kind),
        (unsigned long long)n, mean / (double)asks, error);
@@ -52,7 +58,8 @@ static void measured(seen_kind kind, uint64_t n, double error)
 
 int main(void)
 {
-    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT, SEEN_CUCKOO};
+    static const seen_kind kinds[] = {SEEN_CLASSIC, SEEN_BLOCKED, SEEN_SPLIT,
+                                      SEEN_CUCKOO};
     static const uint64_t keys[] = {1, 2, 3, 5, 10, 30, 100};
     for (int k = 0; k < 4; k++) {
         computed(kinds[k]);

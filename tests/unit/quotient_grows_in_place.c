@@ -1,6 +1,6 @@
-/* quotient_grows_in_place.c - a quotient filter against a plain set: random adds, growth,
- * copies, files and merges of any two sizes; the error stays below the promise, and every
- * variant gives the same bytes and answers. */
+/* quotient_grows_in_place.c - a quotient filter against a plain set: random adds,
+ * growth, copies, files and merges of any two sizes; the error stays below the promise,
+ * and every variant gives the same bytes and answers. */
 #include "filter/filter.h"
 #include "test_keys.h"
 #include "tap.h"

@@ -1,7 +1,8 @@
-/* quotient_keeps_promise.c - a table of prefixes grown from three lines, as the kind does it:
- * no key is denied, the error is the one it says at every size, wider slots keep the
- * promise for ever, the expected losses are those that happen, and it takes at most twice
- * the bytes of a filter made to measure. With arguments ERROR KEYS: only that, up to there. */
+/* quotient_keeps_promise.c - a table of prefixes grown from three lines, as the kind
+ * does it: no key is denied, the error is the one it says at every size, wider slots
+ * keep the promise for ever, the expected losses are those that happen, and it takes at
+ * most twice the bytes of a filter made to measure. With arguments ERROR KEYS: only
+ * that, up to there. */
 #include "filter/filter.h"
 #include "kind/quotient.h"
 #include "test_keys.h"
@@ -17,7 +18,8 @@ static sn_layer make(double error, uint32_t width)
     if (width)
         s.units = SN_QUOTIENT_LEAST, s.capacity = 40;
     else
-        ok(sn_quotient_kind.shape_for(&s, s.capacity = 50, error) == 0, "a shape for 50");
+        ok(sn_quotient_kind.shape_for(&s, s.capacity = 50, error) == 0,
+           "a shape for 50");
     sn_layer l = {.kind = &sn_quotient_kind, .shape = s};
     l.len = l.kind->body_len(&s);
     l.body = sn_body_alloc(&mem, l.len);
@@ -39,7 +41,8 @@ static uint64_t add(sn_layer *l, uint64_t from, uint64_t to)
         for (size_t j = 0; j < taken; j++)
             lost += dup[j];
         i += taken;
-        if ((taken < m || l->added == l->shape.capacity) && l->kind->grow(l, &mem) < 0) {
+        if ((taken < m || l->added == l->shape.capacity) &&
+            l->kind->grow(l, &mem) < 0) {
             ok(false, "growth: %s", seen_reason());
             return lost;
         }
@@ -115,8 +118,9 @@ static void grows(double error, uint32_t width, uint64_t most)
        "it takes %.3f times the bytes of made to measure on average, %.2f at most",
        sum / points, worst);
     ok(beside < 0.03, "what is expected is what the slots say, within %.3f", beside);
-    ok(off <= 1, "the promise holds, the error is at most %.2f of it, slots have %u bits",
-       off, l.shape.k);
+    ok(off <= 1,
+       "the promise holds, the error is at most %.2f of it, slots have %u bits", off,
+       l.shape.k);
     sn_measure m;
     l.kind->measure(&l, &m);
     double share = share_found(&l, asked), sigma = sqrt(m.error / (double)asked);

@@ -1,6 +1,7 @@
-/* quotient_keeps_what_is_left.c - a quotient filter from which keys are removed, against a
- * plain count of each: random adds, removes, growth, copies, files and merges deny no key
- * that is left; the error stays below the promise however often keys come and go. */
+/* quotient_keeps_what_is_left.c - a quotient filter from which keys are removed,
+ * against a plain count of each: random adds, removes, growth, copies, files and merges
+ * deny no key that is left; the error stays below the promise however often keys come
+ * and go. */
 #include "filter/filter.h"
 #include "kind/quotient.h"
 #include "tap.h"
@@ -116,8 +117,8 @@ static void random_walk(unsigned flags, unsigned rounds)
         }
         no += denied(b);
     }
-    ok(no == 0, "no key that is left is denied in %u rounds, %llu copies in the end", rounds,
-       (unsigned long long)seen_added(b->f));
+    ok(no == 0, "no key that is left is denied in %u rounds, %llu copies in the end",
+       rounds, (unsigned long long)seen_added(b->f));
     uint64_t left = 0;
     for (uint64_t i = 0; i < KEYS; i++)
         for (; b->count[i]; b->count[i]--)
@@ -146,7 +147,8 @@ static void copies_merge(uint64_t a, uint64_t b)
         for (uint64_t k = 0; k <= i % 2; k++)
             for (int in = (i < a) + (i < b); in; in--)
                 wrong += !seen_has_hash(f, mix(i)) || seen_remove_hash(f, mix(i)) != 1;
-    ok(!wrong && seen_added(f) == 0, "every copy of both is found and removed, none is left");
+    ok(!wrong && seen_added(f) == 0,
+       "every copy of both is found and removed, none is left");
     seen_free(f);
     seen_free(g);
 }
@@ -154,7 +156,8 @@ static void copies_merge(uint64_t a, uint64_t b)
 /* Equal bytes by all instructions, removes included. */
 static void variants(void)
 {
-    seen_filter *f[2] = {make(0.001, SEEN_REMOVES), make(0.001, SEEN_REMOVES | SEEN_SCALAR)};
+    seen_filter *f[2] = {make(0.001, SEEN_REMOVES),
+                         make(0.001, SEEN_REMOVES | SEEN_SCALAR)};
     uint64_t h[500];
     bool dup[2][500];
     unsigned same = 0, rounds = WORK(300);
@@ -170,7 +173,8 @@ static void variants(void)
         const void *x = seen_body(f[0], 0, &a), *y = seen_body(f[1], 0, &b);
         same += equal && a == b && !memcmp(x, y, a);
     }
-    ok(same == rounds, "variants agree on copies and bytes, %u times of %u", same, rounds);
+    ok(same == rounds, "variants agree on copies and bytes, %u times of %u", same,
+       rounds);
     seen_free(f[0]);
     seen_free(f[1]);
 }
@@ -190,7 +194,8 @@ static void turnover(double promised)
     }
     for (uint64_t i = turns; i < turns + LIVE; i++)
         no += !seen_has_hash(f, mix(i));
-    ok(no == 0, "%llu keys came and went: each was removed, none that is left is denied",
+    ok(no == 0,
+       "%llu keys came and went: each was removed, none that is left is denied",
        (unsigned long long)turns);
     ok(seen_bytes(f) <= bytes * 2, "it takes %.2f times the memory it took before",
        (double)seen_bytes(f) / (double)bytes);
@@ -200,8 +205,8 @@ static void turnover(double promised)
     seen_stats st;
     seen_get_stats(f, &st);
     ok(share <= promised + 6 * sigma && st.error_now <= promised,
-       "then %.5f of absent keys are found, %.5f said, %g promised", share, st.error_now,
-       promised);
+       "then %.5f of absent keys are found, %.5f said, %g promised", share,
+       st.error_now, promised);
     ok(fabs(share - st.error_now) <= 6 * sqrt(st.error_now / (double)q) + 1e-9,
        "which is what is said, at six sigma");
     seen_free(f);
@@ -230,8 +235,10 @@ static void outgrown(void)
     }
     for (uint64_t i = 0; i < 250; i++)
         no += !seen_has_hash(f, mix(i));
-    ok(no == 0, "after growth by thousands the first keys are in, and removed or, %llu of "
-                "250, refused in words", (unsigned long long)stay);
+    ok(no == 0,
+       "after growth by thousands the first keys are in, and removed or, %llu of "
+       "250, refused in words",
+       (unsigned long long)stay);
     seen_free(f);
 }
 
@@ -244,12 +251,13 @@ static void copies_come_to_an_end(void)
         taken += rc == (i ? SEEN_DUP : SEEN_NEW);
         refused += rc == SEEN_EFULL;
     }
-    ok(taken == 8 && refused == 992 && seen_added(f) == 8, "eight copies of a key, then: %s",
-       seen_reason());
+    ok(taken == 8 && refused == 992 && seen_added(f) == 8,
+       "eight copies of a key, then: %s", seen_reason());
     while (removed < 1000 && seen_remove_hash(f, mix(7)) == 1)
         removed++;
     ok(removed == 8 && !seen_has_hash(f, mix(7)), "eight removes, and it is gone");
-    ok(seen_remove_hash(f, mix(8)) == 0, "a key that is certainly absent is not removed");
+    ok(seen_remove_hash(f, mix(8)) == 0,
+       "a key that is certainly absent is not removed");
     seen_free(f);
 }
 
@@ -260,9 +268,11 @@ static void refusals(void)
         seen_add_hash(f, mix(i));
         seen_add_hash(g, mix(i));
     }
-    ok(seen_remove_hash(f, mix(1)) == SEEN_EKIND, "made without removes: %s", seen_reason());
+    ok(seen_remove_hash(f, mix(1)) == SEEN_EKIND, "made without removes: %s",
+       seen_reason());
     ok(seen_merge(g, f) == SEEN_EMISMATCH, "merged: %s", seen_reason());
-    ok(seen_merge(f, g) == 0 && seen_has_hash(f, mix(9)), "the other way round it goes");
+    ok(seen_merge(f, g) == 0 && seen_has_hash(f, mix(9)),
+       "the other way round it goes");
     seen_free(f);
     seen_free(g);
 }

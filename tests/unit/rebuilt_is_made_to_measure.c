@@ -78,8 +78,8 @@ static double over_measure(const seen_filter *f, double error, uint64_t n)
 static void loses_as_it_says(const seen_filter *f, double lost, double share)
 {
     double said = seen_lost_expected(f), low, high;
-    ok(fabs(lost - said) <= 6 * sqrt(said + 1) + said * share, "%.0f lost, %.1f expected",
-       lost, said);
+    ok(fabs(lost - said) <= 6 * sqrt(said + 1) + said * share,
+       "%.0f lost, %.1f expected", lost, said);
     seen_lost_range(f, 0, &low, &high);
     ok(low <= said && said <= high, "the interval is %.0f to %.0f", low, high);
 }
@@ -100,8 +100,9 @@ static void grows(double error, uint64_t most)
             worst = over_measure(f, error, n);
     }
     /* Split blocks, for small filters, may take 1.08 times the bytes of the others. */
-    ok(worst <= 1.25 * 1.08, "error %g to %llu keys: at most %.2f times made to measure",
-       error, (unsigned long long)n, worst);
+    ok(worst <= 1.25 * 1.08,
+       "error %g to %llu keys: at most %.2f times made to measure", error,
+       (unsigned long long)n, worst);
     ok(denied(f, n) == 0, "no key is denied");
     uint64_t q = WORK(1 << 20), yes = 0;
     for (uint64_t i = 0; i < q; i++)
@@ -109,8 +110,9 @@ static void grows(double error, uint64_t most)
     ok((double)yes <= error * (double)q + 6 * sqrt(error * (double)q),
        "%.2g of absent keys are found", (double)yes / (double)q);
     loses_as_it_says(f, (double)(n - fresh), 0.02);
-    ok(seen_added(f) == fresh && times > 10, "made again %llu times, %llu keys were new",
-       (unsigned long long)times, (unsigned long long)fresh);
+    ok(seen_added(f) == fresh && times > 10,
+       "made again %llu times, %llu keys were new", (unsigned long long)times,
+       (unsigned long long)fresh);
     ok(!kit_scratch_ended(s), "the scratch file has room");
     end(f, s);
 }
@@ -181,12 +183,14 @@ static void lost_hashes(void)
     seen_filter *f;
     uint64_t h[20000];
     seen_new(NULL, &f);
-    ok(seen_grow_from(f, &(seen_hash_source){keeps, gives_nothing, NULL}) == 0, "a bad source");
+    ok(seen_grow_from(f, &(seen_hash_source){keeps, gives_nothing, NULL}) == 0,
+       "a bad source");
     for (uint64_t i = 0; i < 20000; i++)
         h[i] = key(i);
     ok(seen_add_hashes(f, h, 20000, NULL, NULL) == SEEN_EIO && denied(f, 7000) == 0,
        "hashes that were lost are an error, and never a false no");
-    ok(seen_grow_from(f, &(seen_hash_source){keeps, gives_nothing, NULL}) == SEEN_EINVAL,
+    ok(seen_grow_from(f, &(seen_hash_source){keeps, gives_nothing, NULL}) ==
+           SEEN_EINVAL,
        "a filter that has keys does not begin to grow from a source");
     seen_free(f);
 }

@@ -1,6 +1,6 @@
-/* ribbon_finds_every_key.c - the promises of the ribbon kind: every key of any set is found, by every
- * twin, the error is the one asked for, the size hardly above the least possible, and
- * no body can lead a lookup outside it. */
+/* ribbon_finds_every_key.c - the promises of the ribbon kind: every key of any set is
+ * found, by every twin, the error is the one asked for, the size hardly above the least
+ * possible, and no body can lead a lookup outside it. */
 #include "kind/ribbon.h"
 #include "filter/filter.h"
 #include "test_keys.h"

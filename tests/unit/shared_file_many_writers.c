@@ -15,8 +15,8 @@ static char path[] = "/tmp/seen-shared.XXXXXX";
 static void make(unsigned flags)
 {
     seen_filter *f;
-    /* A process that opens late starts from an estimate of the keys that are in, so there
-     * must be more room than for all keys. */
+    /* A process that opens late starts from an estimate of the keys that are in, so
+     * there must be more room than for all keys. */
     seen_spec spec = {.kind = SEEN_BLOCKED,
                       .keys = 2 * PROCESSES * EACH,
                       .error = 0.001,
@@ -106,7 +106,8 @@ int main(void)
     seen_free(f);
     fd = open(path, O_RDONLY);
     ok(flock(fd, LOCK_EX | LOCK_NB) == 0 && seen_open(path, SEEN_LOAD, &g) == 0 &&
-           seen_save(g, path) == SEEN_EBUSY && close(fd) == 0 && seen_save(g, path) == 0,
+           seen_save(g, path) == SEEN_EBUSY && close(fd) == 0 &&
+           seen_save(g, path) == 0,
        "the lock of a program that replaces the file counts, as long as it lasts");
     seen_free(g);
     ok(seen_open(path, SEEN_SHARED, &f) == 0 && seen_add_str(f, "late") == SEEN_NEW,

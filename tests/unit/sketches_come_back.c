@@ -1,5 +1,5 @@
-/* sketches_come_back.c - a sketch that was written is read back equal; one that was cut,
- * changed or made too large is refused. */
+/* sketches_come_back.c - a sketch that was written is read back equal; one that was
+ * cut, changed or made too large is refused. */
 #include "hash/hash.h"
 #include "base/bytes.h"
 #include "test_keys.h"

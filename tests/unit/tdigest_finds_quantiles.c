@@ -77,12 +77,14 @@ static void distribution(const char *what, double (*value)(uint64_t, uint64_t),
            i.merged_weight + i.unmerged_weight == (int64_t)n,
        "%s, compression %llu, %u parts: the ends are exact", what,
        (unsigned long long)compression, parts);
-    static const double q[] = {0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1};
+    static const double q[] = {0,    0.001, 0.01, 0.1,   0.25, 0.5,
+                               0.75, 0.9,   0.99, 0.999, 1};
     enum { Q = sizeof q / sizeof *q };
     double out[Q], worst = 0, worst_cdf = 0;
     seen_tdigest_quantiles(t, q, Q, out);
     for (int k = 0; k < Q; k++) {
-        double node = q[k] * (1 - q[k]) * 2 * M_PI * log((double)n) / (double)compression;
+        double node =
+            q[k] * (1 - q[k]) * 2 * M_PI * log((double)n) / (double)compression;
         node += 1.5 / (double)n;
         worst = fmax(worst, rank_error(v, n, out[k], q[k]) / node);
         worst_cdf = fmax(worst_cdf,
@@ -97,7 +99,8 @@ static void distribution(const char *what, double (*value)(uint64_t, uint64_t),
         again += one != out[k];
     }
     ok(again == 0, "asked one by one and backwards they are the same");
-    ok(seen_tdigest_by_rank(t, 0) == v[0] && seen_tdigest_by_revrank(t, 0) == v[n - 1] &&
+    ok(seen_tdigest_by_rank(t, 0) == v[0] &&
+           seen_tdigest_by_revrank(t, 0) == v[n - 1] &&
            seen_tdigest_by_rank(t, (int64_t)n) == INFINITY &&
            seen_tdigest_rank(t, v[0] - 1) == -1 &&
            seen_tdigest_rank(t, v[n - 1] + 1) == (int64_t)n &&
@@ -122,7 +125,8 @@ static void small(void)
     seen_tdigest_new(0, 0, NULL, &t);
     seen_tdigest_quantiles(t, q, 1, &out);
     ok(isnan(out) && isnan(seen_tdigest_cdf(t, 1)) && seen_tdigest_rank(t, 1) == -2 &&
-           isnan(seen_tdigest_trimmed_mean(t, 0, 1)) && isnan(seen_tdigest_by_rank(t, 0)),
+           isnan(seen_tdigest_trimmed_mean(t, 0, 1)) &&
+           isnan(seen_tdigest_by_rank(t, 0)),
        "an empty digest knows no answer");
     seen_tdigest_add(t, 42, 1);
     seen_tdigest_quantiles(t, q, 1, &out);
@@ -147,10 +151,12 @@ static void small(void)
     seen_tdigest_info i;
     seen_tdigest_get_info(t, &i);
     ok(i.merged + i.unmerged <= i.capacity && (rc == SEEN_OK || rc == SEEN_ERANGE),
-       "a digest never has more nodes than room: %lld values went in", (long long)taken);
+       "a digest never has more nodes than room: %lld values went in",
+       (long long)taken);
     seen_tdigest_free(u);
     seen_tdigest_free(t);
-    ok(seen_tdigest_new(400000000, 0, NULL, &t) == SEEN_EINVAL, "compression has a limit");
+    ok(seen_tdigest_new(400000000, 0, NULL, &t) == SEEN_EINVAL,
+       "compression has a limit");
 }
 
 /* Equal values make the quicksort of RedisBloom quadratic. */
@@ -160,7 +166,8 @@ static void many_equal(void)
     seen_tdigest_new(20000, 0, NULL, &t);
     for (int i = 0; i < 300000; i++)
         seen_tdigest_add(t, i % 2, 1);
-    ok(fabs(seen_tdigest_cdf(t, 0) - 0.25) < 0.001, "a digest of 120010 nodes takes equal values");
+    ok(fabs(seen_tdigest_cdf(t, 0) - 0.25) < 0.001,
+       "a digest of 120010 nodes takes equal values");
     seen_tdigest_free(t);
 }
 

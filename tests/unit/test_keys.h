@@ -55,8 +55,10 @@ static inline size_t key_of(enum family fam, uint64_t i, char *buf)
     }
 }
 
-/* Statistical tests do less under sanitizers and emulators, which look for other things. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(SEEN_LESS_WORK)
+/* Statistical tests do less under sanitizers and emulators, which look for other
+ * things. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                   \
+    defined(SEEN_LESS_WORK)
 #define WORK(n) ((n) / 20 + 1)
 #else
 #define WORK(n) (n)

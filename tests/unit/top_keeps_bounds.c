@@ -1,5 +1,5 @@
-/* top_keeps_bounds.c - heavy hitters: every count lies within its bounds, and no heavy key
- * is missing, on streams that are kind and on streams made to hurt. */
+/* top_keeps_bounds.c - heavy hitters: every count lies within its bounds, and no heavy
+ * key is missing, on streams that are kind and on streams made to hurt. */
 #include "test_keys.h"
 #include "seen.h"
 #include "tap.h"
@@ -51,7 +51,8 @@ static void stream(const char *what, uint64_t (*next)(uint64_t), uint32_t counte
     for (uint64_t k = 0; k < KEYS; k++) {
         size_t len = key_of(RANDOM, k, key);
         uint64_t error, count = seen_top_count(t, key, len, &error);
-        wrong += count < truth[k] || count - error > truth[k] || error > total / counters;
+        wrong +=
+            count < truth[k] || count - error > truth[k] || error > total / counters;
         bool in = false;
         for (size_t i = 0; i < have && !in && truth[k] > floor; i++)
             in = all[i].len == len && !memcmp(all[i].data, key, len);

@@ -1,5 +1,5 @@
-/* unknown_is_refused.c - what this version does not know it refuses, so that a later one
- * may give it a meaning: reserved fields, unknown bits of flags and modes. */
+/* unknown_is_refused.c - what this version does not know it refuses, so that a later
+ * one may give it a meaning: reserved fields, unknown bits of flags and modes. */
 #include "seen.h"
 #include "tap.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* url_one_spelling.c - the URL normaliser against a table: base, input, and the one result.
+/* url_one_spelling.c - the URL normaliser against a table: base, input, and the one
+ * result.
  *
  * "!NAME" is the code expected instead of a result. Every result is also normalised
  * again, which must change nothing, and its parts must lie where they are said to. */
@@ -474,7 +475,8 @@ static void check(const struct row *r)
     if (r->base)
         rc = url_normalise(r->base, strlen(r->base), base_text, URL_ROOM, &base);
     if (rc == 0)
-        rc = url_resolve(r->base ? &base : NULL, r->in, strlen(r->in), out, URL_ROOM, &u);
+        rc = url_resolve(r->base ? &base : NULL, r->in, strlen(r->in), out, URL_ROOM,
+                         &u);
     if (rc < 0)
         got = code_name(rc);
     bool good = !strcmp(got, r->want) && (rc < 0 || (parts_fit(&u) && again_same(&u)));
@@ -553,20 +555,23 @@ static void check_room(void)
     ok(tight, "a room too small is refused, never overrun");
 }
 
-/* An absolute link to the origin of its own page takes a shorter way: whatever its spelling, it comes
- * out as without a page. Returns how many such links there were. */
+/* An absolute link to the origin of its own page takes a shorter way: whatever its
+ * spelling, it comes out as without a page. Returns how many such links there were. */
 static size_t same_as_alone(const struct row *r, bool *good)
 {
     static char alone[URL_ROOM], page[URL_ROOM], out[URL_ROOM];
     url u, base, v;
-    if (r->base || !strstr(r->in, "//") || url_normalise(r->in, strlen(r->in), alone, URL_ROOM, &u) != URL_OK)
+    if (r->base || !strstr(r->in, "//") ||
+        url_normalise(r->in, strlen(r->in), alone, URL_ROOM, &u) != URL_OK)
         return 0;
     int n = snprintf(page, sizeof page, "%.*s/some/page?q=1", (int)u.path, u.text);
     char *of = strdup(page);
     if (url_normalise(of, (size_t)n, page, URL_ROOM, &base) == URL_OK)
-        *good &= url_resolve(&base, r->in, strlen(r->in), out, URL_ROOM, &v) == URL_OK &&
-                 !strcmp(out, alone) && v.path == u.path && v.query == u.query && v.host == u.host &&
-                 v.port == u.port && v.ip == u.ip && v.scheme == u.scheme && parts_fit(&v);
+        *good &=
+            url_resolve(&base, r->in, strlen(r->in), out, URL_ROOM, &v) == URL_OK &&
+            !strcmp(out, alone) && v.path == u.path && v.query == u.query &&
+            v.host == u.host && v.port == u.port && v.ip == u.ip &&
+            v.scheme == u.scheme && parts_fit(&v);
     free(of);
     return 1;
 }
@@ -579,7 +584,8 @@ int main(void)
     bool good = true;
     for (size_t i = 0; i < n; i++)
         links += same_as_alone(&table[i], &good);
-    ok(good && links > 100, "%zu addresses come out the same as links of a page of their origin", links);
+    ok(good && links > 100,
+       "%zu addresses come out the same as links of a page of their origin", links);
     ok(n >= 300, "the table has at least 300 rows");
     check_hook();
     check_room();

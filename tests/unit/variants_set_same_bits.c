@@ -1,5 +1,6 @@
-/* variants_set_same_bits.c - every twin the machine can run sets and tests the same bits as the scalar
- * code, whatever the size, the number of probes and the alignment of the batch. */
+/* variants_set_same_bits.c - every twin the machine can run sets and tests the same
+ * bits as the scalar code, whatever the size, the number of probes and the alignment of
+ * the batch. */
 #include "kind/kind.h"
 #include "test_keys.h"
 #include "tap.h"

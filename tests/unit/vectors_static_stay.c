@@ -1,6 +1,6 @@
-/* vectors_static_stay.c - cuckoo and ribbon files read again from docs/format.md alone: the
- * same answers, word by word and without the library's kinds; and their bytes for fixed
- * keys, written down as sums, so that files written today are read for ever. */
+/* vectors_static_stay.c - cuckoo and ribbon files read again from docs/format.md alone:
+ * the same answers, word by word and without the library's kinds; and their bytes for
+ * fixed keys, written down as sums, so that files written today are read for ever. */
 #include "test_keys.h"
 #include "vectors.h"
 

@@ -62,11 +62,19 @@ int main(void)
     ok(seen_hash_seeded(1, "abc", 3) != seen_hash_seeded(0, "abc", 3),
        "the seed matters");
     expect("classic",
-           (seen_spec){.hash = SEEN_HASH_XXH3, .kind = SEEN_CLASSIC, .keys = 500, .flags = SEEN_FIXED},
+           (seen_spec){.hash = SEEN_HASH_XXH3,
+                       .kind = SEEN_CLASSIC,
+                       .keys = 500,
+                       .flags = SEEN_FIXED},
            classic);
-    expect("classic, m and k", (seen_spec){.hash = SEEN_HASH_XXH3, .bits = 4801, .probes = 5, .seed = 9},
+    expect("classic, m and k",
+           (seen_spec){.hash = SEEN_HASH_XXH3, .bits = 4801, .probes = 5, .seed = 9},
            classic);
-    expect("blocked", (seen_spec){.hash = SEEN_HASH_XXH3, .kind = SEEN_BLOCKED, .keys = 500, .flags = SEEN_FIXED},
+    expect("blocked",
+           (seen_spec){.hash = SEEN_HASH_XXH3,
+                       .kind = SEEN_BLOCKED,
+                       .keys = 500,
+                       .flags = SEEN_FIXED},
            line);
     expect("blocked, k=11",
            (seen_spec){.hash = SEEN_HASH_XXH3, .kind = SEEN_BLOCKED,
@@ -75,7 +83,11 @@ int main(void)
                        .seed = 77,
                        .flags = SEEN_FIXED},
            line);
-    expect("split", (seen_spec){.hash = SEEN_HASH_XXH3, .kind = SEEN_SPLIT, .keys = 500, .flags = SEEN_FIXED},
+    expect("split",
+           (seen_spec){.hash = SEEN_HASH_XXH3,
+                       .kind = SEEN_SPLIT,
+                       .keys = 500,
+                       .flags = SEEN_FIXED},
            block);
     free(bytes);
     return done();

@@ -104,7 +104,8 @@ static int from_iterator(batches *b, PyObject *iterator)
     return 0;
 }
 
-/* ---- arrays of integers ------------------------------------------------------------ */
+/* ---- arrays of integers ------------------------------------------------------------
+ */
 
 static uint64_t load(const unsigned char *p, size_t size, bool swap, bool sign)
 {
@@ -163,7 +164,8 @@ static int from_array(batches *b, const Py_buffer *v, bool sign, bool big)
     return 0;
 }
 
-/* ---- strings as offsets and bytes ---------------------------------------------------- */
+/* ---- strings as offsets and bytes
+ * ---------------------------------------------------- */
 
 /* Arrow's layout: string i is data[offsets[i] .. offsets[i + 1]]. Offsets are
  * untrusted, so each is checked before a byte is touched. */
@@ -178,10 +180,10 @@ static int from_strings(batches *b, const Py_buffer *offsets, const Py_buffer *d
         for (; i < all && n < BATCH; i++, n++) {
             uint64_t to = load(at + i * width, width, swap, false);
             if (to < from || to > (uint64_t)data->len) {
-                PyErr_Format(PyExc_ValueError,
-                             "string %zu: offsets %llu to %llu are not inside %zd bytes",
-                             i - 1, (unsigned long long)from, (unsigned long long)to,
-                             data->len);
+                PyErr_Format(
+                    PyExc_ValueError,
+                    "string %zu: offsets %llu to %llu are not inside %zd bytes", i - 1,
+                    (unsigned long long)from, (unsigned long long)to, data->len);
                 return -1;
             }
             b->key[n] = (seen_key){(const char *)data->buf + from, (size_t)(to - from)};
@@ -202,9 +204,11 @@ static int strings(batches *b, PyObject *source)
     if (!d || PyObject_GetBuffer(o, &offsets, PyBUF_ND | PyBUF_FORMAT) < 0)
         goto out;
     bool sign, big;
-    if (offsets.ndim != 1 || !of_integers(offsets.format ? offsets.format : "B", &sign, &big) ||
+    if (offsets.ndim != 1 ||
+        !of_integers(offsets.format ? offsets.format : "B", &sign, &big) ||
         big == little_endian() || (offsets.itemsize != 4 && offsets.itemsize != 8))
-        PyErr_SetString(PyExc_TypeError, "offsets are an array of 32- or 64-bit integers");
+        PyErr_SetString(PyExc_TypeError,
+                        "offsets are an array of 32- or 64-bit integers");
     else if (PyObject_GetBuffer(d, &data, PyBUF_SIMPLE) == 0) {
         rc = from_strings(b, &offsets, &data);
         PyBuffer_Release(&data);
@@ -215,7 +219,8 @@ out:
     return rc;
 }
 
-/* ---- which of them ------------------------------------------------------------------- */
+/* ---- which of them
+ * ------------------------------------------------------------------- */
 
 /* 1 if SOURCE was an array of integers and is processed, 0 if it is not one, -1 on
  * failure. */
@@ -256,7 +261,8 @@ int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ct
     if (open_batches(&b, fn, ctx, answers) < 0)
         goto out;
     b.numbers = numbers;
-    if (PyObject_HasAttrString(source, "offsets") && PyObject_HasAttrString(source, "data"))
+    if (PyObject_HasAttrString(source, "offsets") &&
+        PyObject_HasAttrString(source, "data"))
         rc = strings(&b, source);
     else if ((rc = numbers == PY_BINARY ? array(&b, source) : 0) == 0) {
         PyObject *iterator = PyObject_GetIter(source);
@@ -277,7 +283,8 @@ out:
 PyObject *py_answered(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx)
 {
     PyObject *module = PyImport_ImportModule("seen"), *flags, *out = NULL;
-    PyObject *plain = module ? PyObject_CallMethod(module, "_plain", "O", source) : NULL;
+    PyObject *plain =
+        module ? PyObject_CallMethod(module, "_plain", "O", source) : NULL;
     if (plain && py_each_batch(plain, numbers, fn, ctx, true, &flags) == 0)
         out = PyObject_CallMethod(module, "_answers", "ON", source, flags);
     Py_XDECREF(plain);

@@ -118,9 +118,10 @@ static PyObject *listed(bitmap *self, PyObject *o)
     if (PyErr_Occurred())
         return NULL;
     uint64_t from = start, found[4096];
-    size_t n = start < seen_bitmap_bound(self->b)
-                   ? seen_bitmap_list(self->b, &from, seen_bitmap_bound(self->b), found, 4096)
-                   : 0;
+    size_t n =
+        start < seen_bitmap_bound(self->b)
+            ? seen_bitmap_list(self->b, &from, seen_bitmap_bound(self->b), found, 4096)
+            : 0;
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t i = 0; list && i < n; i++) {
         PyObject *x = PyLong_FromUnsignedLongLong(found[i]);

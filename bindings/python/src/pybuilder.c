@@ -14,9 +14,9 @@ static PyObject *new_builder(PyTypeObject *type, PyObject *args, PyObject *named
     unsigned long long memory = 0, seed = 0, keys = 0;
     PyObject *tmp = NULL;
     seen_build_spec spec = {.error = 0};
-    if (!PyArg_ParseTupleAndKeywords(args, named, "|d$KKKO&I:Builder", words, &spec.error,
-                                     &memory, &seed, &keys, PyUnicode_FSConverter, &tmp,
-                                     &spec.threads))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "|d$KKKO&I:Builder", words,
+                                     &spec.error, &memory, &seed, &keys,
+                                     PyUnicode_FSConverter, &tmp, &spec.threads))
         return NULL;
     spec.memory = memory, spec.seed = seed, spec.keys = keys;
     if (tmp)
@@ -72,7 +72,8 @@ static int builder_batch(void *ctx, const seen_key *keys, size_t n, bool *answer
 
 static PyObject *builder_update(builder *self, PyObject *source)
 {
-    if (!idle(self) || py_each_batch(source, PY_BINARY, builder_batch, self, false, NULL) < 0)
+    if (!idle(self) ||
+        py_each_batch(source, PY_BINARY, builder_batch, self, false, NULL) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -108,7 +109,8 @@ static PyObject *finish(builder *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"add", (PyCFunction)builder_add, METH_O, "add($self, key, /)\n--\n\nTake one key."},
+    {"add", (PyCFunction)builder_add, METH_O,
+     "add($self, key, /)\n--\n\nTake one key."},
     {"update", (PyCFunction)builder_update, METH_O,
      "update($self, keys, /)\n--\n\nTake all keys of an iterable or an array of "
      "integers,\nin any order, with repetitions."},
@@ -118,10 +120,11 @@ static PyMethodDef methods[] = {
     {NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Builder(error=0.01, *, memory=0, seed=0, keys=0, tmp=None, threads=0)\n"
-                "--\n\nBuilds a static filter, about 1% above the least possible size. "
-                "Keeps eight\nbytes of each key in memory, then in an unnamed file in "
-                "`tmp`."},
+    {Py_tp_doc,
+     "Builder(error=0.01, *, memory=0, seed=0, keys=0, tmp=None, threads=0)\n"
+     "--\n\nBuilds a static filter, about 1% above the least possible size. "
+     "Keeps eight\nbytes of each key in memory, then in an unnamed file in "
+     "`tmp`."},
     {Py_tp_new, new_builder},
     {Py_tp_dealloc, builder_dealloc},
     {Py_tp_methods, methods},

@@ -13,7 +13,8 @@ static struct {
     PyObject **also; /* one of Python's own classes, or NULL */
     PyObject *type;
 } errors[] = {
-    {SEEN_EINVAL, "InvalidError", "An argument makes no sense.", &PyExc_ValueError, NULL},
+    {SEEN_EINVAL, "InvalidError", "An argument makes no sense.", &PyExc_ValueError,
+     NULL},
     {SEEN_ETOOBIG, "TooBigError", "The requested size is impossible.",
      &PyExc_OverflowError, NULL},
     {SEEN_EFULL, "FullError", "The filter is fixed and full.", NULL, NULL},
@@ -26,7 +27,8 @@ static struct {
     {SEEN_EREADONLY, "ReadOnlyError", "The filter was opened read-only.", NULL, NULL},
     {SEEN_EFORMAT, "FormatError", "Not a filter, or its header contradicts itself.",
      &PyExc_ValueError, NULL},
-    {SEEN_EVERSION, "VersionError", "The file was made by a newer version.", NULL, NULL},
+    {SEEN_EVERSION, "VersionError", "The file was made by a newer version.", NULL,
+     NULL},
     {SEEN_EDAMAGED, "DamagedError", "A checksum does not match: the file is damaged.",
      NULL, NULL},
     {SEEN_EBUSY, "BusyError", "Another process is writing to the file.",

@@ -388,7 +388,8 @@ static PyMethodDef methods[] = {
      "add($self, key, /)\n--\n\nAdd a key. True if it was certainly not there before, "
      "False if it probably was."},
     {"update", (PyCFunction)update, METH_O,
-     "update($self, keys, /)\n--\n\nAdd all keys of an iterable or an array of integers."},
+     "update($self, keys, /)\n--\n\nAdd all keys of an iterable or an array of "
+     "integers."},
     {"add_many", (PyCFunction)add_many, METH_O,
      "add_many($self, keys, /)\n--\n\nAdd keys in order; for each, True if it was "
      "certainly not there before."},
@@ -397,14 +398,16 @@ static PyMethodDef methods[] = {
      "certain."},
     {"remove", (PyCFunction)remove_key, METH_O,
      "remove($self, key, /)\n--\n\nRemove one earlier add of a key, in kinds that can. "
-     "True if\nsomething was removed. Removing a key that was never added may take away "
+     "True if\nsomething was removed. Removing a key that was never added may take "
+     "away "
      "another."},
     {"clear", (PyCFunction)clear, METH_NOARGS,
      "clear($self, /)\n--\n\nForget every key; the size stays."},
     {"copy", (PyCFunction)copy, METH_NOARGS,
      "copy($self, /)\n--\n\nAn independent copy in memory, also of a mapped filter."},
     {"save", (PyCFunction)py_filter_save, METH_O,
-     "save($self, path, /)\n--\n\nWrite the filter to a file, which is replaced whole."},
+     "save($self, path, /)\n--\n\nWrite the filter to a file, which is replaced "
+     "whole."},
     {"flush", (PyCFunction)py_filter_flush, METH_NOARGS,
      "flush($self, /)\n--\n\nWrite back counts and checksums of a filter opened with "
      "\"r+\"."},
@@ -418,7 +421,8 @@ static PyMethodDef methods[] = {
      "info($self, /)\n--\n\nDescribes the filter in a dict: kind, size, fill, errors."},
     {"from_bytes", (PyCFunction)(void (*)(void))py_filter_from_bytes,
      METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-     "from_bytes(data, **foreign)\n--\n\nA filter from the bytes of its file, native or "
+     "from_bytes(data, **foreign)\n--\n\nA filter from the bytes of its file, native "
+     "or "
      "another system's."},
     {"_open", (PyCFunction)(void (*)(void))py_filter_open_file,
      METH_VARARGS | METH_KEYWORDS | METH_CLASS, NULL},
@@ -446,9 +450,11 @@ static PyType_Slot slots[] = {
     {Py_tp_doc,
      "Filter(keys=None, error=0.01, *, memory=None, kind=None, removes=False,\n"
      "       fixed=False, shared=False, bits=None, probes=0, seed=0)\n--\n\n"
-     "A set of keys in a few bits each. `in` and add() never deny a key that was added;\n"
+     "A set of keys in a few bits each. `in` and add() never deny a key that was "
+     "added;\n"
      "they find an absent key with a probability of at most `error`.\n\n"
-     "Without `keys` it starts small and grows. `removes=True` chooses a kind that can\n"
+     "Without `keys` it starts small and grows. `removes=True` chooses a kind that "
+     "can\n"
      "remove; `shared=True` one to which many processes add (open(path, \"shared\")).\n"
      "`seed=\"random\"` is for keys from strangers; filters to be merged need\n"
      "the same seed and size."},

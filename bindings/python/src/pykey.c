@@ -87,7 +87,8 @@ static PyObject *joined(PyObject *tuple)
             }
             if (!p)
                 len += 8 + key.len;
-            else if ((size_t)(p - (unsigned char *)PyBytes_AsString(all)) + 8 + key.len <=
+            else if ((size_t)(p - (unsigned char *)PyBytes_AsString(all)) + 8 +
+                         key.len <=
                      len) {
                 put_u64(p, key.len);
                 memcpy(p + 8, key.data, key.len);

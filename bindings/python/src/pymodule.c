@@ -86,8 +86,9 @@ PyMODINIT_FUNC PyInit__seen(void)
     /* There is one set of types and errors in a process; a second interpreter would
      * share them. */
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
-        PyErr_SetString(PyExc_ImportError,
-                        "seen works in the main interpreter only, not in subinterpreters");
+        PyErr_SetString(
+            PyExc_ImportError,
+            "seen works in the main interpreter only, not in subinterpreters");
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);

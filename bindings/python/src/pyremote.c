@@ -70,7 +70,8 @@ static seen_remote *quiet(remote *self)
 
 /* Asks or adds one batch. Sets the exception itself, because the message is not that of
  * seen_reason(). */
-static int talk(remote *self, const seen_key *keys, size_t n, bool *answers, bool adding)
+static int talk(remote *self, const seen_key *keys, size_t n, bool *answers,
+                bool adding)
 {
     bool few[256];
     int rc = 0;
@@ -195,11 +196,13 @@ static PyObject *remote_close(remote *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"add", (PyCFunction)remote_add, METH_O,
-     "add($self, key, /)\n--\n\nAdd a key. Of all processes that add it, one gets True."},
+     "add($self, key, /)\n--\n\nAdd a key. Of all processes that add it, one gets "
+     "True."},
     {"update", (PyCFunction)remote_update, METH_O,
      "update($self, keys, /)\n--\n\nAdd all keys of an iterable or an array."},
     {"add_many", (PyCFunction)remote_add_many, METH_O,
-     "add_many($self, keys, /)\n--\n\nAdd keys; for each, True if nobody had it before."},
+     "add_many($self, keys, /)\n--\n\nAdd keys; for each, True if nobody had it "
+     "before."},
     {"has_many", (PyCFunction)remote_has_many, METH_O,
      "has_many($self, keys, /)\n--\n\nFor each key, True if it was added; False is "
      "certain."},
@@ -226,5 +229,6 @@ static PyType_Slot slots[] = {
     {Py_tp_getset, properties},
     {0, NULL}};
 
-PyType_Spec py_remote_spec = {"seen.Remote", sizeof(remote), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec py_remote_spec = {"seen.Remote", sizeof(remote), 0, Py_TPFLAGS_DEFAULT,
+                              slots};
 #endif

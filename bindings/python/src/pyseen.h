@@ -2,8 +2,8 @@
  *
  * The module is compiled against the limited API of CPython 3.9, so one binary serves
  * that version and every later one. Two things it needs are exported by every 3.x
- * interpreter but entered the limited API later: the UTF-8 of a str (3.10) and the buffer
- * protocol (3.11). They are declared here as 3.11 froze them. */
+ * interpreter but entered the limited API later: the UTF-8 of a str (3.10) and the
+ * buffer protocol (3.11). They are declared here as 3.11 froze them. */
 #ifndef PYSEEN_H
 #define PYSEEN_H
 #define PY_SSIZE_T_CLEAN
@@ -44,7 +44,8 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 PyObject *py_fail(int code, const char *path);
 int py_add_errors(PyObject *module);
 
-/* ---- keys (pykey.c) --------------------------------------------------------------- */
+/* ---- keys (pykey.c) ---------------------------------------------------------------
+ */
 
 /* How integers become keys: as eight little-endian bytes, or as decimal digits for
  * other systems' filters whose type the library converts from text (int32, double, ...;
@@ -58,7 +59,8 @@ typedef enum { PY_BINARY, PY_DIGITS } py_numbers;
 int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
            PyObject **temp);
 
-/* ---- batches of keys (pybatch.c) --------------------------------------------------- */
+/* ---- batches of keys (pybatch.c) ---------------------------------------------------
+ */
 
 /* Processes one batch: N keys, and ANSWERS for them (NULL if not wanted). Called with
  * the GIL, which it should release. A negative code ends the iteration. */
@@ -75,7 +77,8 @@ int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ct
  * from NumPy or pandas, otherwise a memoryview of bools. NULL with an exception. */
 PyObject *py_answered(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx);
 
-/* ---- work without the GIL (pylock.c) ------------------------------------------------- */
+/* ---- work without the GIL (pylock.c)
+ * ------------------------------------------------- */
 
 /* Who uses an object without the GIL: RUNNING readers, or one writer (-1). RUNNING
  * changes only with both the GIL and the mutex held, so either is enough to read it. */
@@ -93,7 +96,8 @@ void py_lock_wait(py_lock *l, bool writing);
 void py_lock_enter(py_lock *l, bool writing);
 void py_lock_leave(py_lock *l);
 
-/* ---- types ------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------
+ */
 
 extern PyType_Spec py_filter_spec, py_builder_spec, py_bitmap_spec, py_remote_spec;
 extern PyTypeObject *py_filter_type;

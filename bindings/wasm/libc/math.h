@@ -1,6 +1,6 @@
-/* math.h - wasi-libc's, but logarithms and powers are the engine's: every engine has them,
- * and their tables would be a tenth of the module. Both are within one unit of the last
- * place. */
+/* math.h - wasi-libc's, but logarithms and powers are the engine's: every engine has
+ * them, and their tables would be a tenth of the module. Both are within one unit of
+ * the last place. */
 #ifndef SN_WASM_MATH_H
 #define SN_WASM_MATH_H
 #include_next <math.h>

@@ -1,5 +1,5 @@
-/* no_system.h - calls of POSIX and Linux that wasi-libc does not declare; included before
- * the library. src/no_system.c has them: none can be done. */
+/* no_system.h - calls of POSIX and Linux that wasi-libc does not declare; included
+ * before the library. src/no_system.c has them: none can be done. */
 #ifndef SN_WASM_NO_SYSTEM_H
 #define SN_WASM_NO_SYSTEM_H
 #ifndef _GNU_SOURCE

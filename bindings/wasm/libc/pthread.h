@@ -1,5 +1,5 @@
-/* pthread.h - one thread: a lock is always free, and no other thread can be started. The
- * library then does the work itself. */
+/* pthread.h - one thread: a lock is always free, and no other thread can be started.
+ * The library then does the work itself. */
 #ifndef SN_WASM_PTHREAD_H
 #define SN_WASM_PTHREAD_H
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* no_system.c - a module has no files: every call for one fails with ENOSYS.
  *
- * Nothing that seen_wasm.c exports opens a file. The library still refers to these calls,
- * and a builder that outgrows its memory makes one: it then fails with a reason in words.
- * With them here, wasi-libc's own are not linked, and the module imports nothing of WASI: a
- * system call that is new to the library gets its line here. */
+ * Nothing that seen_wasm.c exports opens a file. The library still refers to these
+ * calls, and a builder that outgrows its memory makes one: it then fails with a reason
+ * in words. With them here, wasi-libc's own are not linked, and the module imports
+ * nothing of WASI: a system call that is new to the library gets its line here. */
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>

@@ -27,7 +27,8 @@ ssize_t getrandom(void *to, size_t len, unsigned flags)
 
 void *EXPORT(take_memory)(size_t len)
 {
-    return aligned_alloc(64, (len + 63) & ~(size_t)63); /* as seen_open_bytes wants it */
+    return aligned_alloc(64,
+                         (len + 63) & ~(size_t)63); /* as seen_open_bytes wants it */
 }
 
 void EXPORT(give_memory)(void *p)
@@ -84,7 +85,8 @@ int EXPORT(format_at)(size_t i)
     const seen_format *const *all = seen_formats(&n);
     if (i >= n)
         return 0;
-    const char *words[] = {all[i]->name, all[i]->about, all[i]->to_open, all[i]->to_make};
+    const char *words[] = {all[i]->name, all[i]->about, all[i]->to_open,
+                           all[i]->to_make};
     for (int w = 0; w < 4; w++)
         cells[w].word = (uintptr_t)words[w];
     cells[4].word = all[i]->can;
@@ -124,9 +126,9 @@ static int made(int rc, const void *object)
     return rc < 0 ? rc : (int)(uintptr_t)object;
 }
 
-int EXPORT(filter_new)(int kind, unsigned flags, double keys, double error, double bytes,
-                       double bits, unsigned probes, unsigned hash, uint64_t seed,
-                       uint64_t seed_high)
+int EXPORT(filter_new)(int kind, unsigned flags, double keys, double error,
+                       double bytes, double bits, unsigned probes, unsigned hash,
+                       uint64_t seed, uint64_t seed_high)
 {
     seen_spec spec = {.kind = (seen_kind)kind,
                       .flags = flags,

@@ -382,8 +382,9 @@ void seen_hk_get_info(const seen_hk *h, seen_hk_info *out)
         .width = h->width,
         .depth = h->depth,
         .decay = h->decay,
-        .bytes = sizeof *h + buckets_len(h) + sn_index_bytes(&h->index) + h->item_bytes +
-                 order_len(h) + (uint64_t)h->k * (sizeof *h->entries + sizeof *h->heap),
+        .bytes = sizeof *h + buckets_len(h) + sn_index_bytes(&h->index) +
+                 h->item_bytes + order_len(h) +
+                 (uint64_t)h->k * (sizeof *h->entries + sizeof *h->heap),
     };
 }
 

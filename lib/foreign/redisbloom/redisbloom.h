@@ -181,7 +181,8 @@ uint32_t seen_hk_count(const seen_hk *h, const void *item, size_t len);
 /* TOPK.LIST: the places of the items in the heap, largest count first; returns their
  * number. Valid until the next call. */
 uint32_t seen_hk_list(seen_hk *h, const uint32_t **places);
-/* The item at PLACE 0 .. k-1 of the heap, with its count; false if the slot is empty. */
+/* The item at PLACE 0 .. k-1 of the heap, with its count; false if the slot is empty.
+ */
 bool seen_hk_item(const seen_hk *h, uint32_t place, seen_key *item,
                            uint32_t *count);
 

@@ -1,11 +1,12 @@
 /* bloom.c - the chain of layers: growth, batches, generations, union.
  *
  * The bits are the library's, and so is the calculation of growth (seen_growth), with
- * numbers of our own. The chain is not the library's growing filter: it must take what RedisBloom and
- * valkey-bloom let users choose (capacity, expansion, tightening, never growing),
- * forget whole generations, unite with other chains, and keep its layers in a form that
- * every version of the module reads; and the memory of a layer must be known before it
- * is taken. So layers here are plain filters of fixed size, asked and added to by hash.
+ * numbers of our own. The chain is not the library's growing filter: it must take what
+ * RedisBloom and valkey-bloom let users choose (capacity, expansion, tightening, never
+ * growing), forget whole generations, unite with other chains, and keep its layers in a
+ * form that every version of the module reads; and the memory of a layer must be known
+ * before it is taken. So layers here are plain filters of fixed size, asked and added
+ * to by hash.
  */
 #include "bf/bloom.h"
 #include "bf/blocked_sizes.h"
@@ -25,18 +26,18 @@ enum { GENERATIONS = 4 };
 #define MIDDLE_KEYS 300000
 
 /* A filter that nobody gave an expansion grows fourfold while it is small, so that few
- * layers are behind it when it is large, then by a fifth, so that little of the newest is
- * empty, and when it is large by half: there each layer more costs time and bits. The
- * error is divided likewise: each of the at most nine small layers takes 1% of it, which
- * costs nothing in so few keys, and the others share the rest, 20% of what is left each.
- * If the capacity was chosen, it is likely to be right, and the first layer has a large
- * share of its own.
+ * layers are behind it when it is large, then by a fifth, so that little of the newest
+ * is empty, and when it is large by half: there each layer more costs time and bits.
+ * The error is divided likewise: each of the at most nine small layers takes 1% of it,
+ * which costs nothing in so few keys, and the others share the rest, 20% of what is
+ * left each. If the capacity was chosen, it is likely to be right, and the first layer
+ * has a large share of its own.
  *
  * Bytes a key from 100 keys on, error 1%, by the numbers of keys it is asked at:
  *
- *                            at 1M   mean of 0.3-1M   1-3M   3-10M   10-100M   layers at 10M
- *     a fifth, then half      2.13             2.32   2.52    2.91      3.41              18
- *     half throughout         2.77             2.63   2.55    2.80      3.10              15
+ *                            at 1M   mean of 0.3-1M   1-3M   3-10M   10-100M   layers
+ * at 10M a fifth, then half      2.13             2.32   2.52    2.91      3.41 18 half
+ * throughout         2.77             2.63   2.55    2.80      3.10              15
  *
  * Doubling with tightening errors takes 4.1 at a million. */
 static const seen_growth automatic = {

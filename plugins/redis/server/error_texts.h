@@ -49,8 +49,9 @@
 #define SAY_BAD_WINDOW "ERR window must be in the range [1, 315360000] seconds"
 #define SAY_WINDOW_FAST "ERR a window needs the fast layout"
 #define SAY_BAD_LAYOUT "ERR layout must be fast or compat"
-#define SAY_DIFFER                                                                      \
-    "ERR filters cannot be merged: their layouts or secret seeds differ (reserve both " \
+#define SAY_DIFFER                                                                     \
+    "ERR filters cannot be merged: their layouts or secret seeds differ (reserve "     \
+    "both "                                                                            \
     "on one server, or with the same SEED), or one has a window"
 
 #define SAY_MERGE_LAYERS                                                               \

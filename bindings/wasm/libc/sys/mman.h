@@ -1,4 +1,5 @@
-/* mman.h - no pages to map: filters take their memory from the allocator of seen_wasm.c. */
+/* mman.h - no pages to map: filters take their memory from the allocator of
+ * seen_wasm.c. */
 #ifndef SN_WASM_MMAN_H
 #define SN_WASM_MMAN_H
 #include <errno.h>
