@@ -117,7 +117,8 @@ raises(seen.KindError, "a static filter takes no key", s.add, "x")
 # The rest of the house.
 same(list(seen.uniq("abracadabra")), list("abrcd"), "uniq keeps the order")
 same(list(seen.uniq([3, 1, 4, 1, 5], key=lambda x: x % 2)), [3, 4], "uniq by a key")
-same(len(list(seen.uniq(range(1000), error=0.01))), 1000, "uniq with an error loses few")
+kept = len(list(seen.uniq(range(1000), error=0.01)))
+ok(1000 - 10 - 6 * 4 <= kept <= 1000, "uniq with an error loses few: %d of 1000 kept" % kept)
 p = seen.plan(1e6, 0.01)
 ok(p[0]["kind"] == "blocked" and {r["kind"] for r in p} >= {"classic", "split", "cuckoo", "ribbon"},
    "plan shows every kind, the choice first")
