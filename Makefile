@@ -26,7 +26,8 @@ CC ?= cc
 CFLAGS ?= -O2 -g
 WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter -Wno-missing-field-initializers
 STD = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
-CPPFLAGS += -Iinclude
+# Our own programs opt in to what seen.h does not promise to keep.
+CPPFLAGS += -Iinclude -DSEEN_UNSTABLE
 # No fused multiply-add: the sizes of foreign filters must come out as theirs do.
 ALL_CFLAGS = $(STD) $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffp-contract=off $(SAN_FLAGS)
 ifdef SAN
@@ -234,7 +235,7 @@ install: all
 	install -m 755 $(LIBSEEN_SO) $(DESTDIR)$(LIBDIR)/libseen.so.$(VERSION)
 	ln -sf libseen.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libseen.so
-	install -m 644 include/seen.h $(INSTALL_INC) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/seen.h include/seen_sketch.h include/seen_unstable.h $(INSTALL_INC) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(INSTALL_PC) $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(DESTDIR)$(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)

@@ -284,10 +284,12 @@ static void set_rule(settings *s, const kit_parse *p, int key)
         r->id = p->arg;
         break;
     case OPT_SEED:
-        if (strcmp(p->arg, "random") == 0)
-            r->seed = seen_random_seed();
-        else if (!kit_parse_seed(p->arg, &r->seed))
+        if (strcmp(p->arg, "random") == 0) {
+            if (seen_random_bytes(&r->seed, sizeof r->seed) < 0)
+                kit_die("%s", seen_reason());
+        } else if (!kit_parse_seed(p->arg, &r->seed)) {
             kit_bad_value(p, key, "a number from 1 to 2^64-1, or random");
+        }
         break;
     case OPT_KEEP_EMPTY:
         r->keep_empty = true;

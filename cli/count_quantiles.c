@@ -3,6 +3,7 @@
  * Values are numbers, one a line or field. They go into a t-digest: half a megabyte,
  * however many there are. */
 #include "count_sketch.h"
+#include <seen_sketch.h>
 #include "human_numbers.h"
 #include "json.h"
 #include "output.h"

@@ -4,6 +4,7 @@
  * bounded by the number of counters and the length of values. What is printed is a
  * promise: the true count is never outside the two numbers. */
 #include "count_sketch.h"
+#include <seen_sketch.h>
 #include "json.h"
 #include "output.h"
 #include "messages.h"

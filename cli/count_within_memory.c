@@ -1,6 +1,7 @@
 /* count_within_memory.c - `seen count -m SIZE`: distinct values by HyperLogLog, which
  * never takes more memory, however many come. */
 #include "count_sketch.h"
+#include <seen_sketch.h>
 #include "json.h"
 #include "output.h"
 #include "messages.h"

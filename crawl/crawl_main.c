@@ -107,7 +107,9 @@ int main(int argc, char **argv)
     const char *dir = make_dir(&conf, &temporary);
     c.conf = c.q.conf = &conf;
     c.stop = &stop;
-    c.q.random = seen_random_seed() | 1;
+    if (seen_random_bytes(&c.q.random, sizeof c.q.random) < 0)
+        kit_die("%s", seen_reason());
+    c.q.random |= 1;
     c.q.now = loop_now();
     c.q.hosts.delay = conf.delay;
     c.q.scope = scope_new(&conf);

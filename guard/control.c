@@ -87,15 +87,18 @@ int sn_control_open_private(const char *path, int flags)
 
 /* Called under the lock. Initialises the memory, or takes the filter out of use if it
  * belongs to another boot (bits may have been lost with the page cache) or database. */
-static void adopt(control *c, uint64_t tag)
+static int adopt(control *c, uint64_t tag)
 {
     char boot[40];
     read_boot(boot);
     if (memcmp(c->magic, MAGIC, 8) != 0) {
+        uint64_t random[3];
+        if (seen_random_bytes(random, sizeof random) < 0)
+            return sn_guard_fail(SEEN_EIO, "%s", seen_reason());
         memset(c, 0, sizeof *c);
         for (int i = 0; i < 2; i++)
-            c->seed[i] = seen_random_seed();
-        c->epoch = seen_random_seed(); /* differs from that of any earlier file */
+            c->seed[i] = random[i];
+        c->epoch = random[2]; /* none that an earlier file has used */
         c->why = OPEN_LOADING;
         c->tag = tag;
         c->born_ms = boot_ms();
@@ -111,6 +114,7 @@ static void adopt(control *c, uint64_t tag)
         memcpy(c->boot, boot, sizeof c->boot);
         c->tag = tag;
     }
+    return 0;
 }
 
 static bool still_named(const char *path, const struct stat *st)
@@ -174,9 +178,15 @@ int sn_control_open(control_file *f, const char *path, uint64_t tag)
                                        "%s is not the control file of a guard", path)
                        : sn_guard_fail(SEEN_ENOMEM, "no memory");
     }
-    adopt(c, tag);
+    int rc = adopt(c, tag);
     unlock_byte(fd, 0);
     close(fd);
+    if (rc < 0) {
+        munmap(c, sizeof *c);
+        free(f->path);
+        f->path = NULL;
+        return rc;
+    }
     f->mapped = c;
     f->device = st.st_dev;
     f->inode = st.st_ino;

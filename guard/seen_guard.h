@@ -28,6 +28,9 @@
  * It survives a fork: the child makes its own connections, and has no background
  * thread. All processes run as one user. Keys are bytes: the database must not call two
  * keys equal that differ ("042" and "42" in an integer column).
+ *
+ * Stability. The guard is young: until version 1.0 a minor version may change any of
+ * this, and CHANGELOG.md lists each change. The promise above does not change.
  */
 #ifndef SEEN_GUARD_H
 #define SEEN_GUARD_H

@@ -513,7 +513,11 @@ static void fork_child(void *ctx)
 {
     shared_backend *h = ctx;
     pthread_mutex_init(&h->lock, NULL);
-    h->random = seen_random_seed();
+    uint64_t random;
+    pid_t self = getpid();
+    h->random = seen_random_bytes(&random, sizeof random) < 0
+                    ? seen_hash_seeded(h->random, &self, sizeof self)
+                    : random;
 }
 
 static int check(const seen_guard_config *config)
@@ -537,13 +541,16 @@ int sn_shared_backend_open(seen_guard *g, const seen_guard_config *config)
     int rc = check(config);
     if (rc < 0)
         return rc;
+    uint64_t random;
+    if (seen_random_bytes(&random, sizeof random) < 0)
+        return sn_guard_fail(SEEN_EIO, "%s", seen_reason());
     shared_backend *h = calloc(1, sizeof *h);
     if (!h)
         return sn_guard_fail(SEEN_ENOMEM, "no memory");
     g->shared = h;
     g->config.shared = NULL;
     h->tag = g->tag;
-    h->random = seen_random_seed();
+    h->random = random;
     h->replicas = c->replicas;
     h->write_lease_ms = c->write_lease_ms ? c->write_lease_ms : 30000;
     h->enforce_lease_ms = c->enforce_lease_ms ? c->enforce_lease_ms : 3000;

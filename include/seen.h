@@ -1,6 +1,6 @@
 /* seen.h - have I seen this before?
  *
- * The whole public interface of libseen. A filter remembers keys in a few bits
+ * The public interface of libseen. A filter remembers keys in a few bits
  * each and answers "have I seen this?": a "no" is certain, a "yes" is wrong with
  * a probability that you choose. You say how many keys and how sure; the library
  * picks the structure:
@@ -15,19 +15,17 @@
  *     seen_free(f);
  *
  * Errors. Functions that can fail return a negative code of enum seen_code and leave
- * their object unchanged; seen_strerror() puts the code into words, and seen_reason()
- * names the field, file or number that was wrong. The codes that a call returns are
- * listed at the call. A call that makes an object sets *out to NULL when it fails. The
- * library never prints, exits or aborts. Keys are bytes; they are hashed at once and
- * never kept.
+ * their object unchanged. seen_strerror() puts the code into words; seen_reason() names
+ * the field, file or number that was wrong. Each call lists its codes. A call that makes
+ * an object sets *out to NULL when it fails. The library never prints, exits or aborts.
+ * Keys are bytes; they are hashed at once and never kept.
  *
  * Threads. Calls that take a const filter may run at the same time on one filter. Any
- * other call needs the filter to itself, with one exception: seen_add*, on a filter
- * made with SEEN_ATOMIC, may run in many threads at once, and at the same time as any
- * call that takes a const filter. Such a call sees every key whose add returned before
- * it began, and perhaps some whose add is still running; seen_save and seen_write
- * produce a whole and valid file. Different filters are independent. seen_reason() is
- * kept for each thread.
+ * other call needs the filter to itself, except seen_add* on a filter made with
+ * SEEN_ATOMIC: it may run in many threads at once, together with calls that take a const
+ * filter. Those see every key whose add returned before they began, and perhaps some
+ * whose add is still running; seen_save and seen_write produce a whole and valid file.
+ * Different filters are independent. seen_reason() is kept for each thread.
  *
  * Machines. 64-bit ones, of either byte order (or any whose compiler has 128-bit
  * integers). Files are the same on all of them.
@@ -36,12 +34,13 @@
  * fields, and bits of flags and modes that this version does not know, are refused
  * with SEEN_EINVAL, so that a later version can give them a meaning.
  *
- * Stability. From version 1.0 on, everything in this header but the sketches is stable:
- * a program that was compiled with 1.x runs with every later 1.y, and files of 1.x open
- * in every later version. Until then a minor version may change it; CHANGELOG.md lists
- * each change. Not part of the promise, then or now: the words of messages
- * (seen_strerror, seen_reason, seen_describe), which kind SEEN_AUTO picks, the exact
- * sizes and predictions, and symbols that this header does not declare.
+ * Stability. From version 1.0 on, this header is stable: a program compiled with 1.x runs
+ * with every later 1.y, and files of 1.x open in every later version. Until then a minor
+ * version may change it; CHANGELOG.md lists each change. The promise does not cover the
+ * words of messages (seen_strerror, seen_reason, seen_describe), which kind SEEN_AUTO
+ * picks, the exact sizes and predictions, symbols that no header declares, and two groups
+ * of calls: those behind SEEN_UNSTABLE, in seen_unstable.h, and the sketches, in
+ * seen_sketch.h.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -116,10 +115,8 @@ typedef enum seen_kind {
     SEEN_CUCKOO = 5,  /* small fingerprints: removes; the default below 1e-4 */
     SEEN_RIBBON = 6,  /* static, some 1% above the theoretical minimum */
     SEEN_FOREIGN = 7, /* another system's filter, asked and added to in place */
-    SEEN_QUOTIENT =
-        8, /* prefixes of hashes in order: grows in place, without layers: the
-              default if the number of keys is unknown;
-              removes if made with SEEN_REMOVES; merges with any size */
+    SEEN_QUOTIENT = 8, /* prefixes of hashes: grows in place, the default if the number
+                          of keys is unknown; removes with SEEN_REMOVES */
     SEEN_KIND_UNKNOWN = 255 /* no kind */
 } seen_kind;
 
@@ -204,26 +201,24 @@ enum seen_hash_id {
 };
 
 /* Keys that strangers choose need a hash that they cannot aim at. With SEEN_HASH_KEYED
- * and a random seed of 128 bits (seen_random_bytes) that nobody else knows, any two
- * given keys have the same hash with probability at most 2^-59 up to 128 bytes, 2^-56
- * up to 1 KB and 2^-44 up to 4 MB; lib/hash/keyed.h has the proof. Nothing is promised
- * once the seed is known (it is in the file of the filter), or to somebody who chooses
- * keys by the answers to earlier ones. With XXH3 pairs of keys are known that collide
- * for one seed in 2^27, and with a seed that is known, any number can be made. */
+ * and a random secret seed of 128 bits (seen_random_bytes), any two given keys have the
+ * same hash with probability at most 2^-59 up to 128 bytes, 2^-56 up to 1 KB and 2^-44 up
+ * to 4 MB (proof: lib/hash/keyed.h). This fails once the seed is known (it is in the file
+ * of the filter) or keys are chosen by the answers to earlier ones. For XXH3, colliding
+ * pairs are known for one seed in 2^27, and with a known seed any number can be made. */
 
 /* Fills P with random bytes from the system. SEEN_EIO if it has none. */
 SEEN_API int seen_random_bytes(void *p, size_t len);
-/* 64 of them as a number; where the system has none, a number from the clock. */
+/* 64 of them as a number, 0 if the system has none: it cannot report that, so never use
+ * it for a secret. Deprecated, for programs of 0.2.0: call seen_random_bytes. */
 SEEN_API uint64_t seen_random_seed(void);
 
-/* A hash with its seed, to hash outside of a filter. A plain value: copy it, drop it.
- */
+/* A hash with its seed, to hash outside of a filter: a plain value. */
 typedef struct seen_hasher {
     uint64_t opaque[24];
 } seen_hasher;
 
-/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one that has 64 bits.
- */
+/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one of 64 bits. */
 SEEN_API int seen_hasher_init(seen_hasher *h, uint32_t hash, uint64_t seed,
                               uint64_t seed_high);
 /* How F hashes: filters made with .hasher = OUT give the same key the same hash.
@@ -262,12 +257,6 @@ SEEN_API int seen_solve(seen_size *s);
  * SEEN_ETOOBIG as seen_new. */
 SEEN_API int seen_choose(const seen_spec *spec, seen_size *out);
 
-/* The textbook formulas: m = ceil(-n ln p / ln^2 2), k = round(m/n ln 2) >= 1,
- * and p = (1 - (1 - 1/m)^(kn))^k. */
-SEEN_API uint64_t seen_classic_bits(uint64_t keys, double error);
-SEEN_API uint32_t seen_classic_probes(uint64_t bits, uint64_t keys);
-SEEN_API double seen_classic_error(uint64_t bits, uint32_t probes, uint64_t keys);
-
 /* ---- the filter ----------------------------------------------------------------- */
 
 /* An empty filter for SPEC; NULL is all zeroes. SEEN_EINVAL names the field that is
@@ -289,9 +278,12 @@ SEEN_API void seen_free(seen_filter *f);
 SEEN_API int seen_add(seen_filter *f, const void *key, size_t len);
 
 /* Whether KEY was added: false is certain, true is wrong with the filter's error.
- * Cannot fail. (A foreign filter says false to a key that is not of its type: such a
- * key cannot have been added.) */
+ * Cannot fail. A key that is not of the type of F (text that is no number, in a foreign
+ * filter of integers) cannot have been added: false. seen_ask tells the two apart. */
 SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
+/* The same with a check: 1, 0, or SEEN_EINVAL if KEY is not of the type of F, with the
+ * reason in seen_reason(); SEEN_ENOMEM. */
+SEEN_API int seen_ask(const seen_filter *f, const void *key, size_t len);
 
 /* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
  * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
@@ -299,9 +291,9 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
  * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may
  * take away another key that shares its fingerprint.
  *
- * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a
- * quotient filter made without SEEN_REMOVES or 500 times larger than when KEY was
- * added; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
+ * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a quotient
+ * filter made without SEEN_REMOVES or 500 times larger than when KEY was added;
+ * SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 /* Batches: several times faster than one by one, because memory is fetched for
@@ -318,13 +310,15 @@ SEEN_API int seen_add_many(seen_filter *f, const seen_key *keys, size_t n, bool 
 /* Sets found[i] to what seen_has says to key i. */
 SEEN_API void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n,
                             bool *found);
+/* The same with a check: SEEN_OK, or the code of seen_ask for the last key that it
+ * refuses. All other keys are answered. */
+SEEN_API int seen_ask_many(const seen_filter *f, const seen_key *keys, size_t n,
+                           bool *found);
 
-/* The same for callers that keep the hash. seen_hash depends on the hash and its seed
- * only, so one hash serves all native filters of one seen_hasher. Foreign filters take
- * no hashes: seen_hash is 0 for them, and the other calls return SEEN_EKIND. Otherwise
- * these return what the calls above return; seen_has_hash returns 1 or 0, and
- * seen_has_hashes SEEN_OK. When seen_has_hashes refuses, it sets found[i] to true,
- * because false would be a promise. */
+/* The same for callers that keep the hash: one hash serves all native filters of one
+ * seen_hasher. These return what the calls above return; seen_has_hash returns 1 or 0,
+ * and seen_has_hashes SEEN_OK. Foreign filters take no hashes: seen_hash is 0, and the
+ * other calls return SEEN_EKIND (found[i] is then true, because false is a promise). */
 SEEN_API uint64_t seen_hash(const seen_filter *f, const void *key, size_t len);
 SEEN_API int seen_add_hash(seen_filter *f, uint64_t hash);
 SEEN_API int seen_has_hash(const seen_filter *f, uint64_t hash);
@@ -334,33 +328,16 @@ SEEN_API int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *
 SEEN_API int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n,
                              bool *found);
 
-/* For callers that cannot batch but know a key a little before they need the answer:
- * asks for the memory of KEY and returns at once with seen_hash of it, for
- * seen_has_hash or seen_add_hash some keys later. Changes no answer. 8 to 64 keys ahead
- * is best. Foreign filters: does nothing and returns 0. */
-SEEN_API uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len);
-SEEN_API void seen_prefetch_hash(const seen_filter *f, uint64_t hash);
-
 /* Strings without their NUL, and integers as their eight little-endian bytes. */
 SEEN_API int seen_add_str(seen_filter *f, const char *s);
 SEEN_API bool seen_has_str(const seen_filter *f, const char *s);
 SEEN_API int seen_add_u64(seen_filter *f, uint64_t x);
 SEEN_API bool seen_has_u64(const seen_filter *f, uint64_t x);
 
-/* Forgets every key and every exception; the shape and the memory stay (a grown filter
- * shrinks to its newest layer). SEEN_EKIND if F is static or its format cannot;
+/* Forgets every key and every exception. The shape and the memory stay; a grown filter
+ * shrinks to its newest layer. SEEN_EKIND if F is static or its format cannot;
  * SEEN_EREADONLY; SEEN_EIO. */
 SEEN_API int seen_clear(seen_filter *f);
-
-/* The bytes of layer LAYER (0 is the oldest), for callers that keep shape and bytes
- * apart: with the same kind, bits, probes and seed they mean the same keys. *LEN is
- * their number; NULL and 0 beyond the last layer, and for foreign filters. Valid until
- * the next call that is not const. */
-SEEN_API const void *seen_body(const seen_filter *f, uint32_t layer, size_t *len);
-/* The same, to write to: this sets bits by hand, and no count follows. SEEN_EINVAL if
- * there is no such layer; SEEN_EKIND if F is foreign; SEEN_EREADONLY; SEEN_EIO. */
-SEEN_API int seen_body_to_write(seen_filter *f, uint32_t layer, void **body,
-                                size_t *len);
 
 /* An independent copy in memory, also of a mapped filter, from F's allocator.
  * SEEN_ENOMEM; SEEN_EKIND for a foreign filter that is part of a file. */
@@ -371,14 +348,12 @@ SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
- * by layer. Sets need only the same seed. Bloom filters take any number of keys, and
- * their error rises; a cuckoo filter with SEEN_ONCE that has no room for all of them
- * takes layers more, with their error, unless it is fixed.
+ * by layer; sets need only the same seed. Bloom filters take any number of keys, and
+ * their error rises; a full cuckoo filter with SEEN_ONCE grows, unless it is fixed.
  *
- * SEEN_EMISMATCH, and seen_reason() says what differs; SEEN_EKIND if this kind cannot
- * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit into a fixed set,
- * or into a cuckoo filter that is fixed, mapped or removes keys. With SEEN_ENOMEM a set
- * or a cuckoo filter may have taken some of the keys. */
+ * SEEN_EMISMATCH: seen_reason() says what differs; SEEN_EKIND if this kind cannot merge;
+ * SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit a fixed set, or a cuckoo
+ * filter that is fixed, mapped or removes keys; SEEN_ENOMEM: some keys may be in. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
@@ -386,53 +361,6 @@ SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
  * fixed filter that is too small; the codes of seen_new or of a builder. */
 SEEN_API int seen_rebuild(const seen_filter *f, const seen_spec *spec,
                           seen_filter **out);
-
-/* ---- growth, for our own programs ------------------------------------------------ */
-
-/* Somebody who keeps the hashes of a filter's keys, so that the filter can be made
- * again from them when it is full: as small and as fast at every moment as one made to
- * measure. */
-typedef struct seen_hash_source {
-    /* Keeps N hashes, at most 1024: 0, or if it cannot, a negative code, and none of
-     * them. It is then asked once more to give what it has, and the filter grows by
-     * itself. */
-    int (*keep)(void *ctx, const uint64_t *h, size_t n);
-    /* Calls GIVE with all hashes kept, in any number of pieces. 0, the negative code
-     * that GIVE returned, or one that says that they are lost: from then on, the filter
-     * says yes to every key. */
-    int (*again)(void *ctx, int (*give)(void *to, const uint64_t *h, size_t n),
-                 void *to);
-    void *ctx;
-} seen_hash_source;
-
-/* F, which is empty and was made without a number of keys, grows from SOURCE from now
- * on: 1.00 to 1.25 times the bytes of a filter made to measure. SEEN_EINVAL if it is
- * another filter; SEEN_EKIND if filters with its error are made too slowly. Adds return
- * what SOURCE returns; seen_merge, seen_clear and seen_remove refuse F with SEEN_EKIND.
- */
-SEEN_API int seen_grow_from(seen_filter *f, const seen_hash_source *source);
-
-/* How something grows: a capacity below .below is followed by keys / over * times keys,
- * by the first step that fits (.below is 0 in the last one). Layers below .small keys,
- * of which there are at most .small_most, have .small_share of the error each; a first
- * layer whose size was asked for has .asked, or .asked_small if it is small; the others
- * divide the rest, each .ratio times the one before, or 1/i^2 if .ratio is 0. */
-typedef struct seen_growth_step {
-    uint64_t below, times, over;
-} seen_growth_step;
-typedef struct seen_growth {
-    seen_growth_step step[4];
-    uint64_t small;
-    uint32_t small_most;
-    double small_share, asked, asked_small, ratio;
-} seen_growth;
-
-/* The capacity after KEYS; 0 if there is none. */
-SEEN_API uint64_t seen_growth_next(const seen_growth *g, uint64_t keys);
-/* The share of layer I (0 is the first) where the first has room for FIRST keys, ASKED
- * for or not. All shares together are at most 1. */
-SEEN_API double seen_growth_share(const seen_growth *g, uint64_t first, bool asked,
-                                  uint32_t i);
 
 /* ---- what is in it --------------------------------------------------------------- */
 
@@ -458,10 +386,16 @@ typedef struct seen_stats {
     uint32_t hash;        /* of enum seen_hash_id; 0 if foreign */
     uint32_t reserved0;   /* 0 */
     uint64_t reserved[1]; /* 0 */
+    /* Later versions append fields. */
 } seen_stats;
 
-/* Reads the bits (a sample of them in large filters), so it takes a moment. */
+/* Reads the bits (a sample of them in large filters), so it takes a moment. Call
+ * seen_get_stats(f, &out): it passes the size of the caller's structure, which grows in
+ * later versions; fields that the library does not know are 0. (The function of that
+ * name, behind the macro, is for programs of 0.2.0.) */
+SEEN_API void seen_get_stats_sized(const seen_filter *f, seen_stats *out, size_t size);
 SEEN_API void seen_get_stats(const seen_filter *f, seen_stats *out);
+#define seen_get_stats(f, out) seen_get_stats_sized((f), (out), sizeof(seen_stats))
 
 /* The cheap ones, which read no bits. */
 SEEN_API seen_kind seen_kind_of(const seen_filter *f); /* of the newest layer */
@@ -474,10 +408,10 @@ SEEN_API double seen_error_predicted(const seen_filter *f); /* from counts, not 
  * distinct or asked for in the order they came. Older layers of a grown filter are
  * measured once, up to 16 MiB each; the newest is not read. */
 SEEN_API double seen_lost_expected(const seen_filter *f);
-/* The interval for that number: in at least 99 of 100 filters with random seeds, the
- * keys lost lie in it, both ends included. Of the expectation BEFORE is taken off: what
- * seen_lost_expected said at an earlier time, for the losses since then; 0 for all of
- * them. Both ends are 0 for a foreign filter, of whose past nothing is known. */
+/* An interval that contains the number of lost keys in at least 99 of 100 filters with
+ * random seeds. BEFORE is subtracted from the expectation: pass an earlier result of
+ * seen_lost_expected to get the losses since then, or 0. Both ends are 0 for a foreign
+ * filter, whose past is unknown. */
 SEEN_API void seen_lost_range(const seen_filter *f, double before, double *low,
                               double *high);
 
@@ -489,12 +423,11 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the
- * new one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which then
- * has no name: seen_flush is for those.) Another writer of PATH - the command, or a
- * filter opened with SEEN_WRITE or SEEN_SHARED - is not overwritten: SEEN_EBUSY, try
- * again later. SEEN_EIO, with errno; SEEN_ENOMEM; SEEN_EKIND if this format cannot be
- * written. When it fails, PATH is the old file. */
+/* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the new
+ * one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which loses its
+ * name: use seen_flush.) SEEN_EBUSY if the command, or a filter opened with SEEN_WRITE or
+ * SEEN_SHARED, is writing PATH: try again later. SEEN_EIO, with errno; SEEN_ENOMEM;
+ * SEEN_EKIND if this format cannot be written. When it fails, PATH is the old file. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
 /* Writes the same bytes, piece by piece, to SINK, which returns 0, or a negative code
@@ -616,17 +549,11 @@ SEEN_API int seen_open_foreign(const char *path, const char *format,
 SEEN_API int seen_open_foreign_bytes(const void *bytes, size_t len, const char *format,
                                      const seen_params *params, unsigned mode,
                                      seen_filter **out);
-/* An empty filter of that format. Where no error is given, redisbloom and parquet take
- * 0.01 and guava 0.03, as their own libraries do; the others ask for one. SEEN_EINVAL
- * names the parameter that is missing or wrong; SEEN_EKIND if the format can only be
- * opened; SEEN_ETOOBIG; SEEN_ENOMEM. */
+/* An empty filter of that format. The default error of redisbloom and parquet is 0.01,
+ * of guava 0.03, as in their own libraries; the others need one. SEEN_EINVAL names the
+ * parameter; SEEN_EKIND if the format can only be opened; SEEN_ETOOBIG; SEEN_ENOMEM. */
 SEEN_API int seen_new_foreign(const char *format, const seen_params *params,
                               seen_filter **out);
-
-/* What LevelDB's reader answers for KEY on the LEN bytes of one builtin filter,
- * whatever they are: one question, without making a handle. Cannot fail. */
-SEEN_API bool seen_leveldb_match(const void *filter, size_t len, const void *key,
-                                 size_t klen);
 
 /* The format whose bytes these are, NULL if they do not show one. */
 SEEN_API const seen_format *seen_recognise(const void *bytes, size_t len);
@@ -641,17 +568,15 @@ SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter 
 
 /* ---- exceptions ------------------------------------------------------------------ */
 
-/* A false positive that was met can be excused: the filter then says no to that key,
- * and to no other. The keys are kept whole, in a small file PATH.excused beside the
- * filter's file PATH, which seen_open and seen_open_foreign read, and seen_save and
- * seen_flush write. Adding a key takes it off the list. The list is bound to the file
- * as it is, by its content and the time of its last change: when something else
- * replaces or changes the file, the list counts for nothing, and the false positives
- * are back. Calls with hashes excuse by the hash. A question that is answered with no
- * costs nothing more; one with a list, one lookup after a yes.
+/* A false positive can be excused: the filter then says no to that key, and to no other.
+ * The keys are kept whole in a file PATH.excused beside the filter's file PATH:
+ * seen_open* reads it, seen_save and seen_flush write it. Adding a key takes it off the
+ * list. The list belongs to the file as it is; if another program changes or replaces the
+ * file, the list is ignored. Calls with hashes excuse by the hash. A list costs one
+ * lookup after a yes, and nothing after a no.
  *
- * Excuse only what was certainly never added: for a key that was, the filter would lie.
- * A SEEN_ATOMIC filter has exceptions only while it is opened with SEEN_READ. */
+ * Excuse only keys that were certainly never added. A SEEN_ATOMIC filter has exceptions
+ * only while it is opened with SEEN_READ. */
 
 /* SEEN_NEW if KEY is excused now; SEEN_DUP if F says no to it anyway. SEEN_ETOOBIG if
  * the list would exceed 64 MiB; SEEN_EKIND if others may add to F; SEEN_ENOMEM. */
@@ -668,7 +593,7 @@ SEEN_API int seen_excused_each(const seen_filter *f,
 /* Writes the list beside the file that F was opened from with SEEN_READ, together with
  * what others have put there meanwhile. SEEN_EINVAL if F was not opened from a file or
  * was changed; SEEN_EMISMATCH if the file was; SEEN_EBUSY; SEEN_EIO, with errno; the
- * codes of seen_open for a list that is damaged. */
+ * codes of seen_open for a damaged list. */
 SEEN_API int seen_excused_save(seen_filter *f);
 
 /* ---- static filters: built from all keys at once --------------------------------- */
@@ -765,240 +690,9 @@ SEEN_API int seen_bitmap_or(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_and(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);
 
-/* ---- sketches: summaries of a stream in a fixed amount of memory -------------------
- */
-
-/* NOT YET FROZEN: the calls and bytes of this section may change between versions.
- *
- * A sketch answers one question about everything that was added to it:
- *
- *     seen_cms       how often did this key occur?       count-min
- *     seen_top       which keys occur most often?        filtered Space-Saving
- *     seen_tdigest   which value is at the quantile q?   t-digest
- *     seen_distinct  how many different keys?            HyperLogLog
- *
- * Each states its error below. Conventions are those of filters: a negative code leaves
- * the sketch unchanged, memory comes from .alloc, and a sketch needs its caller alone
- * unless the call takes it as const.
- *
- * seen_X_write puts a sketch into BUF if SIZE is enough and returns the length it
- * needs, as snprintf does. seen_X_read takes such bytes from anywhere: SEEN_EFORMAT or
- * SEEN_EDAMAGED if they are wrong, SEEN_EVERSION if a newer version wrote them,
- * SEEN_ETOOBIG if the sketch would take more than MAX_BYTES (0: no limit), SEEN_ENOMEM.
- * A of NULL is the system's allocator. Bytes are the same on every machine. */
-
-/* Count-min: counts in DEPTH rows of WIDTH cells; one cell of each row counts a key,
- * and the smallest of them is the answer. It is never too small. It is too large by
- * more than error * total with a probability of at most CHANCE, for width = e / error
- * and depth = ln(1 / chance). */
-typedef struct seen_cms seen_cms;
-
-enum {                       /* how a key finds its cells */
-       SEEN_CMS_NATIVE = 0,  /* XXH3 with .seed */
-       SEEN_CMS_REDISBLOOM = 1 /* as RedisBloom: MurmurHash2, no seed */
-};
-
-/* Give .width and .depth, or .error and .chance. */
-typedef struct seen_cms_spec {
-    uint64_t width;  /* cells in a row */
-    uint64_t depth;  /* rows */
-    double error;    /* over the sum of all counts */
-    double chance;   /* that the answer for a key exceeds it */
-    uint64_t seed;   /* of the hash; seen_random_seed() for hostile keys */
-    unsigned hash;   /* SEEN_CMS_NATIVE, ... */
-    unsigned reserved0; /* 0 */
-    seen_allocator alloc;
-    uint64_t reserved[4]; /* 0 */
-} seen_cms_spec;
-
-typedef struct seen_cms_info {
-    uint64_t width, depth;
-    uint64_t total; /* of all counts added, modulo 2^64 */
-    uint64_t bytes; /* of memory */
-    uint64_t seed;
-    unsigned hash;
-    unsigned reserved0;
-} seen_cms_info;
-
-/* SEEN_EINVAL names the field, SEEN_ETOOBIG: width * depth cells cannot be addressed,
- * SEEN_ENOMEM. */
-SEEN_API int seen_cms_new(const seen_cms_spec *spec, seen_cms **out);
-SEEN_API void seen_cms_free(seen_cms *c); /* NULL is fine */
-SEEN_API int seen_cms_copy(const seen_cms *c, seen_cms **out); /* SEEN_ENOMEM */
-
-/* Counts N more of KEY and returns its new count. Cells stop at UINT32_MAX: an answer
- * of UINT32_MAX means "at least". Cannot fail. */
-SEEN_API uint32_t seen_cms_add(seen_cms *c, const void *key, size_t len, uint64_t n);
-SEEN_API uint32_t seen_cms_count(const seen_cms *c, const void *key, size_t len);
-
-/* DST becomes the sum of N sketches, each multiplied by its weight (NULL: 1); DST may
- * be among them. SEEN_EMISMATCH: width, depth or hash differ; SEEN_ERANGE: a cell of
- * the sum is outside 0 .. UINT32_MAX; SEEN_ENOMEM. */
-SEEN_API int seen_cms_merge(seen_cms *dst, const seen_cms *const *src,
-                            const int64_t *weights, size_t n);
-
-SEEN_API void seen_cms_get_info(const seen_cms *c, seen_cms_info *out);
-/* The cells, row after row, each four bytes little-endian; *LEN is their length. */
-SEEN_API const void *seen_cms_cells(const seen_cms *c, size_t *len);
-/* Replaces all cells and the total. SEEN_EINVAL if LEN is not that of seen_cms_cells.
- */
-SEEN_API int seen_cms_set_cells(seen_cms *c, uint64_t total, const void *cells,
-                                size_t len);
-
-SEEN_API size_t seen_cms_write(const seen_cms *c, void *buf, size_t size);
-SEEN_API int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
-                           const seen_allocator *a, seen_cms **out);
-
-/* Heavy hitters: keeps the bytes of at most .counters keys with their counts. For every
- * key it lists, the true count is between count - error and count. With n counters and
- * a stream of N, error is at most N / n, and every key that occurs more than N / n
- * times is listed. These are bounds, not chances. Cells that count the keys not listed
- * make the error much smaller on real streams. */
-typedef struct seen_top seen_top;
-
-typedef struct seen_top_spec {
-    uint32_t counters; /* keys to keep; 1 .. 2^26. 0: 1024 */
-    uint32_t reserved0; /* 0 */
-    uint64_t seed;      /* of the hash; it decides only which keys share a cell */
-    seen_allocator alloc;
-    uint64_t reserved[4]; /* 0 */
-} seen_top_spec;
-
-typedef struct seen_top_item {
-    const void *data; /* valid until the next call that is not const */
-    size_t len;
-    uint64_t count; /* at least the true count */
-    uint64_t error; /* count - error is at most the true count */
-} seen_top_item;
-
-/* SEEN_EINVAL, SEEN_ENOMEM. */
-SEEN_API int seen_top_new(const seen_top_spec *spec, seen_top **out);
-SEEN_API void seen_top_free(seen_top *t); /* NULL is fine */
-
-/* Counts N more of KEY. SEEN_EINVAL: KEY is longer than UINT32_MAX; SEEN_ERANGE: the
- * total would exceed 2^63; SEEN_ENOMEM. */
-SEEN_API int seen_top_add(seen_top *t, const void *key, size_t len, uint64_t n);
-/* As seen_top_add of 1, with seen_hash_seeded(seed, KEY, LEN) already computed. Another
- * good 64-bit hash will do if every add brings it and T is only listed: seen_top_count
- * and seen_top_read compute their own. */
-SEEN_API int seen_top_add_hash(seen_top *t, const void *key, size_t len, uint64_t hash);
-
-/* Fills OUT with at most N keys, largest count first, equal counts in the order of
- * their bytes; returns how many. SEEN_ENOMEM is not possible. */
-SEEN_API size_t seen_top_list(seen_top *t, seen_top_item *out, size_t n);
-/* An upper bound of KEY's count, listed or not; *ERROR as in seen_top_item. */
-SEEN_API uint64_t seen_top_count(const seen_top *t, const void *key, size_t len,
-                                 uint64_t *error);
-/* No key that is not listed occurred more often than this. */
-SEEN_API uint64_t seen_top_floor(const seen_top *t);
-SEEN_API uint64_t seen_top_total(const seen_top *t); /* of all counts added */
-SEEN_API uint64_t seen_top_bytes(const seen_top *t); /* of memory, keys included */
-
-SEEN_API size_t seen_top_write(const seen_top *t, void *buf, size_t size);
-SEEN_API int seen_top_read(const void *bytes, size_t len, uint64_t max_bytes,
-                           const seen_allocator *a, seen_top **out);
-
-/* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones
- * at both ends. At the quantile q a mean stands for at most a share of q (1 - q) 2 pi
- * ln(n) / compression of all n values. The rank of an answer is off by at most twice
- * that for values that come in no hostile order; it interpolates between means, so for
- * smooth distributions it is far better. The ends are exact. The arithmetic is
- * RedisBloom's, bit for bit. */
-typedef struct seen_tdigest seen_tdigest;
-
-typedef struct seen_tdigest_node {
-    double mean;
-    int64_t weight;
-} seen_tdigest_node;
-
-typedef struct seen_tdigest_info {
-    uint64_t compression;
-    uint64_t capacity;        /* nodes there is room for */
-    uint64_t merged, unmerged; /* nodes in use: compressed, and values since then */
-    int64_t merged_weight, unmerged_weight;
-    int64_t compressions;
-    double min, max; /* DBL_MAX and -DBL_MAX while it is empty */
-    uint64_t bytes;  /* of memory */
-} seen_tdigest_info;
-
-/* With SEEN_TDIGEST_REDISBLOOM an answer is NAN where RedisBloom divides 0 by 0: in a
- * first or last node of weight 2, which equal values and merges can make. */
-enum { SEEN_TDIGEST_REDISBLOOM = 1 };
-
-/* COMPRESSION 1 .. 357913939; 0: 100. SEEN_EINVAL, SEEN_ENOMEM. A may be NULL. */
-SEEN_API int seen_tdigest_new(uint64_t compression, unsigned flags,
-                              const seen_allocator *a, seen_tdigest **out);
-SEEN_API void seen_tdigest_free(seen_tdigest *t); /* NULL is fine */
-SEEN_API int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out);
-SEEN_API void seen_tdigest_reset(seen_tdigest *t); /* forgets every value */
-
-/* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of
- * all values would exceed INT64_MAX; SEEN_ENOMEM. */
-SEEN_API int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight);
-/* Adds what SRC holds to DST. SRC is compressed, its answers stay. SEEN_EINVAL if both
- * are one; SEEN_ERANGE as above; SEEN_ENOMEM. */
-SEEN_API int seen_tdigest_merge(seen_tdigest *dst, seen_tdigest *src);
-/* Merges the values since the last time into the means; adding does that when it must,
- * and the questions below do. */
-SEEN_API void seen_tdigest_compress(seen_tdigest *t);
-
-/* Questions; NAN if T is empty. OUT[i] answers Q[i]; quantiles in rising order are
- * answered in one walk. */
-SEEN_API void seen_tdigest_quantiles(seen_tdigest *t, const double *q, size_t n,
-                                     double *out);
-/* The share of values below V, half of those equal to V included. */
-SEEN_API double seen_tdigest_cdf(seen_tdigest *t, double v);
-/* The mean of the values between the quantiles LOW and HIGH. */
-SEEN_API double seen_tdigest_trimmed_mean(seen_tdigest *t, double low, double high);
-/* Ranks count from 0 at the smallest value, reverse ranks from 0 at the largest. Of a
- * value: -2 if T is empty, -1 below the smallest (largest), n above the largest
- * (smallest). */
-SEEN_API int64_t seen_tdigest_rank(seen_tdigest *t, double v);
-SEEN_API int64_t seen_tdigest_revrank(seen_tdigest *t, double v);
-/* The value at a rank; INFINITY (-INFINITY) beyond the last. */
-SEEN_API double seen_tdigest_by_rank(seen_tdigest *t, int64_t rank);
-SEEN_API double seen_tdigest_by_revrank(seen_tdigest *t, int64_t rank);
-
-SEEN_API void seen_tdigest_get_info(const seen_tdigest *t, seen_tdigest_info *out);
-/* The compressed nodes; *N is their number. Valid until the next call. */
-SEEN_API const seen_tdigest_node *seen_tdigest_nodes(seen_tdigest *t, size_t *n);
-/* A digest from its nodes, for callers that keep the fields themselves: of INFO
- * compression, capacity, merged, merged_weight, compressions, min and max are read.
- * Nodes in the wrong order are sorted. SEEN_EFORMAT names the contradiction,
- * SEEN_ENOMEM. */
-SEEN_API int seen_tdigest_make(const seen_tdigest_info *info,
-                               const seen_tdigest_node *nodes, unsigned flags,
-                               const seen_allocator *a, seen_tdigest **out);
-
-SEEN_API size_t seen_tdigest_write(seen_tdigest *t, void *buf, size_t size);
-SEEN_API int seen_tdigest_read(const void *bytes, size_t len, uint64_t max_bytes,
-                               const seen_allocator *a, seen_tdigest **out);
-
-/* HyperLogLog: 2^precision one-byte registers. The standard error of the estimate is
- * 1.04 / sqrt(registers), at every number of keys up to 10^18: 0.8% in 16 KiB. Below
- * some two keys in five registers it counts almost exactly. */
-typedef struct seen_distinct seen_distinct;
-
-/* PRECISION 4 .. 24; 0: 14. SEEN_EINVAL, SEEN_ENOMEM. A may be NULL. */
-SEEN_API int seen_distinct_new(unsigned precision, uint64_t seed,
-                               const seen_allocator *a, seen_distinct **out);
-SEEN_API void seen_distinct_free(seen_distinct *d); /* NULL is fine */
-
-SEEN_API void seen_distinct_add(seen_distinct *d, const void *key, size_t len);
-/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any
- * other good 64-bit hash if every add, and every sketch merged with this one, uses it.
- */
-SEEN_API void seen_distinct_add_hashes(seen_distinct *d, const uint64_t *h, size_t n);
-SEEN_API double seen_distinct_count(const seen_distinct *d);
-/* The standard error of seen_distinct_count, relative: 0.008 is 0.8%. */
-SEEN_API double seen_distinct_error(const seen_distinct *d);
-SEEN_API uint64_t seen_distinct_bytes(const seen_distinct *d); /* of memory */
-/* DST becomes the union. SEEN_EMISMATCH: precision or seed differ. */
-SEEN_API int seen_distinct_merge(seen_distinct *dst, const seen_distinct *src);
-
-SEEN_API size_t seen_distinct_write(const seen_distinct *d, void *buf, size_t size);
-SEEN_API int seen_distinct_read(const void *bytes, size_t len, uint64_t max_bytes,
-                                const seen_allocator *a, seen_distinct **out);
+#ifdef SEEN_UNSTABLE /* calls that may change in any version, for our front ends */
+#include "seen_unstable.h"
+#endif
 
 #ifdef __cplusplus
 }

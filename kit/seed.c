@@ -34,7 +34,9 @@ static uint64_t given_seed(void)
 uint64_t kit_new_seed(void)
 {
     uint64_t seed = given_seed();
-    return seed ? seed : seen_random_seed();
+    if (!seed && seen_random_bytes(&seed, sizeof seed) < 0)
+        kit_die("%s", seen_reason());
+    return seed;
 }
 
 kit_secret kit_new_secret(void)

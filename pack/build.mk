@@ -1,6 +1,7 @@
 # pack/build.mk - how people get it, beside `make install`.
 #
-#   make amalgamation     dist/seen.c and dist/seen.h: the library in two files (DIST=FOLDER)
+#   make amalgamation     dist/seen.c and dist/seen.h: the library in two files, and
+#                         seen_sketch.h for programs that use sketches (DIST=FOLDER)
 #   make static           dist/seen: the command in one file that needs no library (musl-gcc)
 #   make abi              pack/abi/libseen-VERSION.abi, the binary interface of a release
 
@@ -25,16 +26,19 @@ install-cmake: $(CMAKE_FILES)
 DIST ?= dist
 LIB_LAYERS = base hash sketch kind foreign filter
 .PHONY: amalgamation
-amalgamation: $(AMALGAMATION)/seen.c $(AMALGAMATION)/seen.h
+amalgamation: $(AMALGAMATION)/seen.c $(AMALGAMATION)/seen.h $(AMALGAMATION)/seen_sketch.h
 	@mkdir -p $(DIST)
 	@cp $^ $(DIST)
-	@echo $(DIST)/seen.c $(DIST)/seen.h
-$(AMALGAMATION)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h lib/*/*/*.h) include/seen.h $(BUILD)/config/lib
+	@echo $(DIST)/seen.c $(DIST)/seen.h $(DIST)/seen_sketch.h
+$(AMALGAMATION)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h lib/*/*/*.h) $(wildcard include/*.h) $(BUILD)/config/lib
 	@mkdir -p $(@D)
 	@pack/amalgamate $(VERSION) LICENSE $(foreach l,$(LIB_LAYERS),$(filter lib/$(l)/%,$(LIB_SRC))) >$@.new && mv $@.new $@
-$(AMALGAMATION)/seen.h: include/seen.h
+$(AMALGAMATION)/seen_sketch.h: include/seen_sketch.h
 	@mkdir -p $(@D)
 	@cp $< $@
+$(AMALGAMATION)/seen.h: include/seen.h include/seen_unstable.h
+	@mkdir -p $(@D)
+	@sed -e '/^.include "seen_unstable.h"/ { r include/seen_unstable.h' -e 'd }' $< >$@.new && mv $@.new $@
 
 # ---- one static file --------------------------------------------------------------
 # musl-gcc knows its own headers and library only: those of the compression libraries are

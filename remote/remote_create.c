@@ -81,12 +81,6 @@ static int read_description(seen_remote *r, const redisReply *h)
     return strcmp(field(h, READY), "1") ? 1 : SEEN_OK;
 }
 
-static uint32_t random_mark(void)
-{
-    uint32_t m = (uint32_t)(seen_random_seed() >> 16);
-    return m ? m : 1;
-}
-
 /* Creates the pieces, empty and with their mark. */
 static int create_pieces(seen_remote *r)
 {
@@ -149,9 +143,12 @@ static int create_described(seen_remote *r, const seen_remote_spec *spec)
     char pieces[24], bits[24], probes[24], seed[24], high[24], mark[24], keys[24];
     char error[40];
     bool given = spec->seed || spec->seed_high;
-    uint64_t low = given ? spec->seed : seen_random_seed();
-    uint64_t upper = given ? spec->seed_high : seen_random_seed();
-    r->mark = random_mark();
+    uint64_t random[3];
+    if (seen_random_bytes(random, sizeof random) < 0)
+        return remote_fail(SEEN_EIO, "%s", seen_reason());
+    uint64_t low = given ? spec->seed : random[0];
+    uint64_t upper = given ? spec->seed_high : random[1];
+    r->mark = (uint32_t)random[2] ? (uint32_t)random[2] : 1;
     scheme_seed(&r->shape, true, low, upper);
     snprintf(pieces, sizeof pieces, "%u", r->shape.pieces);
     snprintf(bits, sizeof bits, "%llu", (unsigned long long)r->shape.bits);

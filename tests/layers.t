@@ -9,6 +9,7 @@ cd "$top" || exit 1
 # Rooms of programs see seen.h, kit and remote; plugins and bindings see public headers,
 # and Redis's and Python's the one header more that they share with the library.
 cat >"$work/allowed" <<'TABLE'
+include
 lib/base
 lib/hash lib/base
 lib/sketch lib/base lib/hash

@@ -255,16 +255,11 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
         named_die(s->name ? s->name : "filter", rc);
 }
 
-/* A foreign filter says no to a key that cannot be one of its type, such as text among
- * integers, and seen_reason() names it: that is a mistake, not an answer. */
-static void has_foreign(named_filter *s, const seen_key *keys, size_t n, bool *found)
+/* A key that cannot be one of the filter's type, such as text among integers, is a
+ * mistake and not an absent key. */
+static void ask(named_filter *s, const seen_key *keys, size_t n, bool *found)
 {
-    seen_filter *none;
-    char before[256];
-    seen_new(&(seen_spec){.flags = ~0u}, &none); /* a failure to compare with */
-    snprintf(before, sizeof before, "%s", seen_reason());
-    seen_has_many(s->filter, keys, n, found);
-    if (strncmp(before, seen_reason(), sizeof before - 1))
+    if (seen_ask_many(s->filter, keys, n, found) < 0)
         kit_die("%s: %s%s", s->name, seen_reason(),
                 strchr(seen_reason(), '\r') ? " (--crlf ignores carriage returns)"
                                             : "");
@@ -278,10 +273,8 @@ void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
             exit(2);
     } else if (s->hashes && hashes) {
         seen_has_hashes(s->filter, hashes, n, found);
-    } else if (seen_format_of(s->filter)) {
-        has_foreign(s, keys, n, found);
     } else {
-        seen_has_many(s->filter, keys, n, found);
+        ask(s, keys, n, found);
     }
 }
 

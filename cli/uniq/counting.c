@@ -5,6 +5,7 @@
  * its memory, what was counted moves into a count-min sketch, and a second reading
  * prints each line that a filter calls new with the sketch's estimate. */
 #include "mapped_inputs.h"
+#include <seen_sketch.h>
 #include "counting.h"
 #include "human_numbers.h"
 #include "progress.h"

@@ -176,8 +176,11 @@ void store_redis_open(schedule *q)
     q->store_state = s;
     q->store = &redis_store;
     q->level = UINT32_MAX; /* workers do not walk levels in step */
-    snprintf(s->worker, sizeof s->worker, "%llx.%d",
-             (unsigned long long)seen_random_seed(), (int)getpid());
+    uint64_t random;
+    if (seen_random_bytes(&random, sizeof random) < 0)
+        kit_die("%s", seen_reason());
+    snprintf(s->worker, sizeof s->worker, "%llx.%d", (unsigned long long)random,
+             (int)getpid());
     s->pushed = kit_alloc(PUSHED * sizeof *s->pushed);
     leases_open(q);
     shards_open(s);

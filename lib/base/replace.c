@@ -68,9 +68,10 @@ static int take_name(sn_replace *r, mode_t mode)
 static void keep_owner(int fd, const struct stat *st)
 {
     int e = errno;
-    if (((st->st_uid != geteuid() || st->st_gid != getegid()) &&
-         fchown(fd, st->st_uid, st->st_gid) < 0) |
-        (fchmod(fd, st->st_mode & 07777) < 0))
+    bool owned = (st->st_uid == geteuid() && st->st_gid == getegid()) ||
+                 fchown(fd, st->st_uid, st->st_gid) == 0;
+    bool moded = fchmod(fd, st->st_mode & 07777) == 0; /* in any case */
+    if (!owned || !moded)
         errno = e;
 }
 

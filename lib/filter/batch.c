@@ -381,10 +381,11 @@ int seen_add_hashes(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
     return batch_result(done, n, taken, why);
 }
 
-void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
+int seen_ask_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
 {
+    int rc = SEEN_OK;
     if (f->foreign)
-        sn_foreign_has(f->foreign, keys, n, found);
+        rc = sn_foreign_has(f->foreign, keys, n, found);
     else if (f->layers > 1)
         pass_layers(f, NULL, keys, NULL, n, found, NULL);
     else if (prefetches_itself(f))
@@ -395,6 +396,12 @@ void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *f
         roll(f, NULL, keys, NULL, n, found, NULL);
     if (f->exceptions)
         sn_exceptions_sift(f, keys, NULL, n, found);
+    return rc;
+}
+
+void seen_has_many(const seen_filter *f, const seen_key *keys, size_t n, bool *found)
+{
+    seen_ask_many(f, keys, n, found);
 }
 
 int seen_has_hashes(const seen_filter *f, const uint64_t *h, size_t n, bool *found)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 seen_filter *sn_filter_alloc(const seen_allocator *a)
 {
@@ -28,13 +27,7 @@ seen_filter *sn_filter_alloc(const seen_allocator *a)
 uint64_t seen_random_seed(void)
 {
     uint64_t seed = 0;
-    if (seen_random_bytes(&seed, sizeof seed) < 0) {
-        struct timespec t; /* no random bytes available: at least not a constant */
-        clock_gettime(CLOCK_REALTIME, &t);
-        seed = (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^
-               (uint64_t)(uintptr_t)&seed;
-    }
-    return seed;
+    return seen_random_bytes(&seed, sizeof seed) < 0 ? 0 : seed;
 }
 
 int sn_refuse_static(const char *kind)

@@ -148,6 +148,15 @@ bool seen_has(const seen_filter *f, const void *key, size_t len)
     return f->has_one(f->layer, h);
 }
 
+int seen_ask(const seen_filter *f, const void *key, size_t len)
+{
+    if (!f->foreign)
+        return seen_has(f, key, len);
+    bool found;
+    int rc = seen_ask_many(f, &(seen_key){key, len}, 1, &found);
+    return rc < 0 ? rc : found;
+}
+
 int seen_remove(seen_filter *f, const void *key, size_t len)
 {
     if (f->foreign)

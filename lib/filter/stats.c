@@ -2,6 +2,7 @@
 #include "filter/filter.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 seen_kind seen_kind_of(const seen_filter *f)
 {
@@ -54,7 +55,7 @@ double seen_error_predicted(const seen_filter *f)
     return 1 - clear;
 }
 
-void seen_get_stats(const seen_filter *f, seen_stats *out)
+static void take_stats(const seen_filter *f, seen_stats *out)
 {
     if (f->foreign) {
         sn_foreign_stats(f->foreign, out);
@@ -93,6 +94,21 @@ void seen_get_stats(const seen_filter *f, seen_stats *out)
     if (f->layers > 1)
         out->error_now = 1 - clear;
     out->fill = out->bits ? (double)out->bits_set / (double)out->bits : 0;
+}
+
+void seen_get_stats_sized(const seen_filter *f, seen_stats *out, size_t size)
+{
+    seen_stats all;
+    memset(out, 0, size);
+    take_stats(f, &all);
+    memcpy(out, &all, size < sizeof all ? size : sizeof all);
+}
+
+/* Programs of 0.2.0 call this; their structure ends with the first reserved word. */
+#undef seen_get_stats
+void seen_get_stats(const seen_filter *f, seen_stats *out)
+{
+    seen_get_stats_sized(f, out, offsetof(seen_stats, reserved) + sizeof(uint64_t));
 }
 
 static void human(char *buf, size_t size, uint64_t bytes)

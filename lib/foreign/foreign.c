@@ -296,11 +296,12 @@ static void turn_back(const sn_foreign *f, turned *t)
     sn_free(&f->alloc, t->heap, t->heap_len);
 }
 
-void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
+int sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found)
 {
+    int refused = SEEN_OK;
     if (f->type == SN_KEY_BYTES) {
         f->format->has(f, keys, n, found);
-        return;
+        return SEEN_OK;
     }
     for (size_t i = 0; i < n; i++) {
         turned t;
@@ -310,8 +311,11 @@ void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *f
         found[i] = rc == SEEN_ENOMEM;
         if (rc == SEEN_OK)
             f->format->has(f, &t.key, 1, &found[i]);
+        else
+            refused = rc;
         turn_back(f, &t);
     }
+    return refused;
 }
 
 size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup, int *rc)

@@ -139,7 +139,7 @@ int sn_foreign_new(const char *name, const seen_params *params,
 void sn_foreign_free(sn_foreign *f);
 
 /* These take any number of keys, in the caller's form. */
-void sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found);
+int sn_foreign_has(const sn_foreign *f, const seen_key *keys, size_t n, bool *found);
 size_t sn_foreign_add(sn_foreign *f, const seen_key *keys, size_t n, bool *dup,
                       int *rc);
 int sn_foreign_remove(sn_foreign *f, const void *key, size_t len);

@@ -5,6 +5,7 @@
  * number as the seed. Cells saturate, so an answer is never too small, not even at
  * the limit. */
 #include "base/bytes.h"
+#include "seen_sketch.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/modulo.h"

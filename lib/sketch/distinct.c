@@ -5,6 +5,7 @@
  * HyperLogLog sketches, 2017): one formula from empty to saturated registers, without
  * tables of corrections and without a jump between two ranges. */
 #include "base/fail.h"
+#include "seen_sketch.h"
 #include "base/memory.h"
 #include "hash/hash.h"
 #include "sketch/sketch_bytes.h"

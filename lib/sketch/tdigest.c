@@ -7,6 +7,7 @@
  * bits (-ffp-contract=off is part of that), with one difference: a digest of a single
  * value answers with that value. tdigest_ask.c has the queries. */
 #include "base/fail.h"
+#include "seen_sketch.h"
 #include "base/memory.h"
 #include "sketch/sketch_bytes.h"
 #include "sketch/tdigest.h"

@@ -1,7 +1,7 @@
 /* tdigest.h - a t-digest in memory: tdigest.c fills it, tdigest_ask.c queries it. */
 #ifndef SN_TDIGEST_H
 #define SN_TDIGEST_H
-#include "seen.h"
+#include "seen_sketch.h"
 
 struct seen_tdigest {
     seen_allocator alloc;

@@ -4,6 +4,7 @@
  * to both sides of its mean. Every function interpolates between the midpoints of two
  * neighbours, in RedisBloom's order of operations. */
 #include "sketch/tdigest.h"
+#include "seen_sketch.h"
 #include <math.h>
 
 /* The position of a walk from the smallest node: SUM is the weight up to the middle of

@@ -11,6 +11,7 @@
  * too high by at most the cell. And because every step adds at most n to the sum of all
  * counts, the smallest is at most total / counters. */
 #include "base/fail.h"
+#include "seen_sketch.h"
 #include "base/memory.h"
 #include "hash/hash.h"
 #include "sketch/entry_index.h"

@@ -4,6 +4,7 @@
  * checked on input; a WHERE clause opens it once a query. Memory is palloc'd, so that
  * an error anywhere frees it. */
 #include "sql_filter.h"
+#include <seen_sketch.h>
 
 #include <postgres.h>
 

@@ -11,6 +11,7 @@
  * the name of a filter file in it. NULL is not a key: it is not added, and asking for
  * it gives NULL. Errors are SQL errors with the library's messages. */
 #include "sql_filter.h"
+#include <seen_sketch.h>
 #include <errno.h>
 #include <sqlite3ext.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * The server is played by a few functions below: loads read from the input, and memory
  * above 64 MB is refused. */
 #include "plugins/redis/bf/bf_value.h"
+#include "seen_sketch.h"
 #include "plugins/redis/bf/bloom_bytes.h"
 #include "plugins/redis/cf/cuckoo_bytes.h"
 #include "plugins/redis/cf/cf_value.h"

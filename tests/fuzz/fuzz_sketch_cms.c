@@ -1,5 +1,6 @@
 /* fuzz_sketch_cms.c - any bytes as a count-min sketch. */
 #include "fuzz_sketch.h"
+#include "seen_sketch.h"
 
 static void use(seen_cms *c)
 {

@@ -1,5 +1,6 @@
 /* fuzz_sketch_distinct.c - any bytes as a HyperLogLog. */
 #include "fuzz_sketch.h"
+#include "seen_sketch.h"
 
 static void use(seen_distinct *d)
 {

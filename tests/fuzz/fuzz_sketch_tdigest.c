@@ -1,5 +1,6 @@
 /* fuzz_sketch_tdigest.c - any bytes as a t-digest. */
 #include "fuzz_sketch.h"
+#include "seen_sketch.h"
 
 static void use(seen_tdigest *t)
 {

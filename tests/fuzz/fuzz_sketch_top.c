@@ -1,5 +1,6 @@
 /* fuzz_sketch_top.c - any bytes as a list of heavy hitters. */
 #include "fuzz_sketch.h"
+#include "seen_sketch.h"
 
 static void use(seen_top *t)
 {

@@ -6,7 +6,7 @@
 . "$top/tests/pack/ways.sh"
 copy_tree "$work/tree" && cd tree || exit 1
 ok "as the README has it: $(way 'two files')" sh -c "$(way 'two files')"
-same "two files come out" "seen.c seen.h" "$(cd dist && echo *)"
+same "two files come out, and the header of the sketches" "seen.c seen.h seen_sketch.h" "$(cd dist && echo *)"
 mkdir ../alone && cp dist/* ../alone && cd ../alone || exit 1
 mv ../tree/seen.o gcc.o
 

@@ -1,7 +1,7 @@
 /* count_min_bounds.c - a count-min sketch is never too small, and too large by more
  * than error * total no more often than promised. */
 #include "test_keys.h"
-#include "seen.h"
+#include "seen_sketch.h"
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>

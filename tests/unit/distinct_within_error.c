@@ -1,7 +1,7 @@
 /* distinct_within_error.c - HyperLogLog: its estimates scatter as promised, from no key
  * to many, and a union counts common keys once. */
 #include "test_keys.h"
-#include "seen.h"
+#include "seen_sketch.h"
 #include "tap.h"
 #include <math.h>
 #include <stdlib.h>

@@ -393,6 +393,17 @@ static void types(void)
        "long keys are converted too");
     seen_free(f);
     free(big);
+    f = make("guava", (seen_params){.keys = 10, .type = "int64"});
+    seen_add_str(f, "42");
+    seen_key asked[3] = {{"42", 2}, {"forty", 5}, {"43", 2}};
+    bool found[3];
+    ok(seen_ask(f, "42", 2) == 1 && seen_ask(f, "43", 2) == 0 &&
+           seen_ask(f, "forty", 5) == SEEN_EINVAL,
+       "a question that makes no sense is told from a no: %s", seen_reason());
+    ok(seen_ask_many(f, asked, 3, found) == SEEN_EINVAL && found[0] && !found[1] &&
+           !found[2],
+       "in a batch the others are answered");
+    seen_free(f);
 }
 
 static void modulo(void)

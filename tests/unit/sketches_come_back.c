@@ -3,7 +3,7 @@
 #include "hash/hash.h"
 #include "base/bytes.h"
 #include "test_keys.h"
-#include "seen.h"
+#include "seen_sketch.h"
 #include "tap.h"
 #include <stdlib.h>
 

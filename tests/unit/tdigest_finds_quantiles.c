@@ -1,7 +1,7 @@
 /* tdigest_finds_quantiles.c - quantiles, ranks and shares of a t-digest are off by at
  * most two nodes; merging and unkind orders included. */
 #include "test_keys.h"
-#include "seen.h"
+#include "seen_sketch.h"
 #include "tap.h"
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* top_keeps_bounds.c - heavy hitters: every count lies within its bounds, and no heavy
  * key is missing, on streams that are kind and on streams made to hurt. */
 #include "test_keys.h"
-#include "seen.h"
+#include "seen_sketch.h"
 #include "tap.h"
 #include <stdlib.h>
 

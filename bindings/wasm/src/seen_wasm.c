@@ -5,6 +5,7 @@
  * enum seen_code; memory is bounded below 2^31, so an address is never negative. What
  * is more than a number comes back in `cells`. Nothing here checks what seen.h checks.
  */
+#define SEEN_UNSTABLE
 #include "seen.h"
 #include <stdlib.h>
 #include <string.h>

@@ -321,8 +321,8 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
 {
     *out = (bf){0};
     choose_pieces(ctx, o);
-    if (!o->compat)
-        secret_choose(is_replayed(ctx), o->saw_seed, &o->spec.secret);
+    if (!o->compat && !secret_choose(is_replayed(ctx), o->saw_seed, &o->spec.secret))
+        return SAY_NO_RANDOM;
     if (!o->born)
         o->born = now_ms();
     bloom_limit lim = limit_for(ctx);
@@ -331,8 +331,11 @@ const char *bf_create(rm_ctx *ctx, rm_str *name, bf_options *o, bf *out)
         if (bad)
             return bad;
     }
-    if (o->pieces && !o->id)
-        o->id = seen_random_seed() >> 1 | 1;
+    if (o->pieces && !o->id) {
+        if (seen_random_bytes(&o->id, sizeof o->id) < 0)
+            return SAY_NO_RANDOM;
+        o->id = o->id >> 1 | 1;
+    }
     if (o->pieces)
         return pieces_make(ctx, name, o, &out->pieces);
     if (!o->compat) {

@@ -59,7 +59,8 @@ static const char *create(rm_ctx *ctx, cf_options *o, cf *out)
         cuckoo_buckets_for((uint64_t)o->capacity, (uint32_t)o->bucket_size);
     if (buckets * (uint64_t)o->bucket_size * 2 > limit)
         return SAY_OVER_LIMIT;
-    secret_choose(is_replayed(ctx), o->saw_seed, &o->secret);
+    if (!secret_choose(is_replayed(ctx), o->saw_seed, &o->secret))
+        return SAY_NO_RANDOM;
     out->fast =
         cuckoo_new(buckets, (uint32_t)o->bucket_size, (uint32_t)o->max_iterations,
                    (uint32_t)o->expansion, o->secret);

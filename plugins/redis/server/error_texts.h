@@ -17,6 +17,7 @@
 #define SAY_BAD_EXPANSION "ERR bad expansion"
 #define SAY_EXPANSION_RANGE "ERR expansion must be in the range [0, 32768]"
 #define SAY_FIXED_EXPANDS "Nonscaling filters cannot expand"
+#define SAY_NO_RANDOM "ERR the system has no random bytes for the secret of a filter"
 #define SAY_NO_MEMORY "ERR Insufficient memory to create filter"
 #define SAY_OVER_LIMIT "ERR operation exceeds bloom object memory limit"
 

@@ -7,9 +7,13 @@
 static filter_secret servers;
 static bool settled;
 
-static filter_secret fresh(void)
+static bool fresh(filter_secret *s)
 {
-    return (filter_secret){seen_random_seed(), seen_random_seed(), true};
+    uint64_t words[2];
+    if (seen_random_bytes(words, sizeof words) < 0)
+        return false;
+    *s = (filter_secret){words[0], words[1], true};
+    return true;
 }
 
 static void adopt(filter_secret s)
@@ -20,14 +24,19 @@ static void adopt(filter_secret s)
     settled = true;
 }
 
-void secret_choose(bool replayed, bool given, filter_secret *s)
+bool secret_choose(bool replayed, bool given, filter_secret *s)
 {
+    filter_secret first;
     if (given && replayed)
         adopt(*s);
     if (given)
-        return;
-    adopt(fresh());
-    *s = conf.random_seed ? fresh() : servers;
+        return true;
+    if (!settled && !fresh(&first))
+        return false;
+    if (!settled)
+        adopt(first);
+    *s = servers;
+    return !conf.random_seed || fresh(s);
 }
 
 void secret_loaded(filter_secret s)

@@ -20,8 +20,9 @@ typedef struct filter_secret {
 
 /* For a filter that is made now: *S if it was GIVEN, else one is drawn. REPLAYED: a
  * master or the append-only file says so, and then its secret becomes the server's, if
- * that has none yet. (A user must not choose the secret of others.) */
-void secret_choose(bool replayed, bool given, filter_secret *s);
+ * that has none yet. (A user must not choose the secret of others.) False if the system
+ * has no random bytes to draw it from. */
+bool secret_choose(bool replayed, bool given, filter_secret *s);
 /* The same for a filter whose bytes were read, if the server is loading. */
 void secret_loaded(filter_secret s);
 

@@ -5,6 +5,7 @@
 #ifndef SEEN_REDIS_SKETCH_TYPES_H
 #define SEEN_REDIS_SKETCH_TYPES_H
 #include "server/value_type.h"
+#include <seen_sketch.h>
 
 extern value_family cms_family, topk_family, tdigest_family;
 extern value_type cms_type, topk_type, tdigest_type;
