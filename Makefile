@@ -199,7 +199,7 @@ FUZZ_BIN = $(FUZZERS:%=$(BUILD)/fuzz/%)
 .SECONDEXPANSION:
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIBSEEN) $(LIBKIT) $$(FUZZ_OBJ_$$*)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer -Ilib -Ikit -Icrawl -I. -o $@ $< $(FUZZ_OBJ_$*) $(LIBKIT) $(LIBSEEN) $(FUZZ_LIBS_$*) $(CLI_LIBS)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -fsanitize=fuzzer -Ilib -Ikit -Icrawl -I. -Iplugins/redis -o $@ $< $(FUZZ_OBJ_$*) $(LIBKIT) $(LIBSEEN) $(FUZZ_LIBS_$*) $(CLI_LIBS)
 fuzzers: $(FUZZ_BIN)
 	@echo $(FUZZERS)
 

@@ -54,13 +54,17 @@ static const sn_growth by_layers = {SN_BY_LAYERS, 1 << 20, 1 << 20, BY_LAYERS};
 static const sn_growth by_layers_of_copies = {SN_BY_LAYERS, SMALL_KEYS, 0, BY_LAYERS};
 /* (The kind says how much larger its next body is.) */
 static const sn_growth in_place = {SN_IN_PLACE, FEW_KEYS, 128, {.step = {{0}}}};
+/* Keys from when such a filter was 500 times smaller cannot be removed: it begins where
+ * that is rare. */
+static const sn_growth in_place_of_copies = {SN_IN_PLACE, 8192, 0, {.step = {{0}}}};
 static const sn_growth rebuilt = {SN_REBUILT, 7000, 64 << 10, {.step = {{0, 5, 4}}}};
 
 const sn_growth *sn_growth_for(const sn_kind *kind, bool once)
 {
-    return kind && kind->grow                ? &in_place
-           : kind && kind->multiset && !once ? &by_layers_of_copies
-                                             : &by_layers;
+    bool copies = kind && kind->multiset && !once;
+    if (kind && kind->grow)
+        return copies ? &in_place_of_copies : &in_place;
+    return copies ? &by_layers_of_copies : &by_layers;
 }
 
 const sn_growth *sn_growth_of(const seen_filter *f)
