@@ -34,7 +34,13 @@ for kind in bits-and-blooms bits-and-blooms-le dcso guava libbloom parquet redis
     same "$kind: $all cuts are named" $all $named
     rm whole
 done
-seen new -n 1000 whole
+seen new -n 1000 whole # compact: a header of 128 bytes and the body
+for at in 9 100 127 128 129 1000; do
+    head -c $at whole >short
+    fails "native and compact, cut at $at" 2 "cut short" seen info short
+done
+rm whole
+seen new -n 100000 whole
 for at in 9 100 127 128 4095 4096 5000; do
     head -c $at whole >short
     fails "native, cut at $at" 2 "cut short" seen info short
