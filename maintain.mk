@@ -24,7 +24,7 @@ wrap:
 # Sources that need a package are read only where it is, as they are built.
 LINT_SRC = $(LIB_SRC) $(KIT_SRC) $(CLI_SRC) $(REDIS_SRC) $(REMOTE_SRC) \
 	$(if $(CRAWL_MISSING),,$(CRAWL_SRC)) $(patsubst $(BUILD)/obj/%.o,%.c,$(GUARD_OBJ) $(LEVELDB_OBJ))
-LINT_FLAGS = -Iinclude -Ilib -Ikit -I. -Icli -Icrawl -Iplugins/redis -Iremote -Iguard -Iplugins/leveldb $(REMOTE_FLAGS) $(CRAWL_FLAGS) $(GUARD_PQ)
+LINT_FLAGS = -Iinclude -DSEEN_UNSTABLE -Ilib -Ikit -I. -Icli -Icrawl -Iplugins/redis -Iremote -Iguard -Iplugins/leveldb $(REMOTE_FLAGS) $(CRAWL_FLAGS) $(GUARD_PQ)
 # Every file that says it is a shell script, and what such files read in.
 LINT_SHELL = $(shell git ls-files 2>/dev/null | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' | \
 	xargs grep -lIE '^(.!/bin/(ba)?sh|. shellcheck shell=)' 2>/dev/null)

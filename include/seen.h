@@ -16,32 +16,30 @@
  *
  * Errors. Functions that can fail return a negative code of enum seen_code and leave
  * their object unchanged. seen_strerror() puts the code into words; seen_reason() names
- * the field, file or number that was wrong. Each call lists its codes. A call that makes
- * an object sets *out to NULL when it fails. The library never prints, exits or aborts.
- * Keys are bytes; they are hashed at once and never kept.
+ * the field, file or number that was wrong. Each call lists its codes. A call that
+ * makes an object sets *out to NULL when it fails. The library never prints, exits or
+ * aborts. Keys are bytes; they are hashed at once and never kept.
  *
  * Threads. Calls that take a const filter may run at the same time on one filter. Any
  * other call needs the filter to itself, except seen_add* on a filter made with
- * SEEN_ATOMIC: it may run in many threads at once, together with calls that take a const
- * filter. Those see every key whose add returned before they began, and perhaps some
- * whose add is still running; seen_save and seen_write produce a whole and valid file.
- * Different filters are independent. seen_reason() is kept for each thread.
+ * SEEN_ATOMIC: it may run in many threads at once, together with calls that take a
+ * const filter. Those see every key whose add returned before they began, and perhaps
+ * some whose add is still running; seen_save and seen_write produce a whole and valid
+ * file. Different filters are independent. seen_reason() is kept for each thread.
  *
- * Machines. 64-bit ones, of either byte order (or any whose compiler has 128-bit
- * integers). Files are the same on all of them.
+ * Machines. 64-bit, of either byte order. Files are the same on all of them.
  *
  * Structures. Zero the structures you pass in, as the initialisers above do: reserved
  * fields, and bits of flags and modes that this version does not know, are refused
  * with SEEN_EINVAL, so that a later version can give them a meaning.
  *
- * Stability. From version 1.0 on, this header is stable: a program compiled with 1.x runs
- * with every later 1.y, and files of 1.x open in every later version. Until then a minor
- * version may change it; CHANGELOG.md lists each change. The promise does not cover the
- * words of messages (seen_strerror, seen_reason, seen_describe), which kind SEEN_AUTO
- * picks, the exact sizes and predictions, symbols that no header declares, and two groups
- * of calls: those behind SEEN_UNSTABLE, in seen_unstable.h, and the sketches, in
- * seen_sketch.h.
- */
+ * Stability. From version 1.0 on, this header is stable: a program compiled with 1.x
+ * runs with every later 1.y, and files of 1.x open in every later version. Until then a
+ * minor version may change it; CHANGELOG.md lists each change. The promise does not
+ * cover the words of messages (seen_strerror, seen_reason, seen_describe), which kind
+ * SEEN_AUTO picks, the exact sizes and predictions, symbols that no header declares,
+ * and two groups of calls: those behind SEEN_UNSTABLE, in seen_unstable.h, and the
+ * sketches, in seen_sketch.h. */
 #ifndef SEEN_H
 #define SEEN_H
 
@@ -202,10 +200,11 @@ enum seen_hash_id {
 
 /* Keys that strangers choose need a hash that they cannot aim at. With SEEN_HASH_KEYED
  * and a random secret seed of 128 bits (seen_random_bytes), any two given keys have the
- * same hash with probability at most 2^-59 up to 128 bytes, 2^-56 up to 1 KB and 2^-44 up
- * to 4 MB (proof: lib/hash/keyed.h). This fails once the seed is known (it is in the file
- * of the filter) or keys are chosen by the answers to earlier ones. For XXH3, colliding
- * pairs are known for one seed in 2^27, and with a known seed any number can be made. */
+ * same hash with probability at most 2^-59 up to 128 bytes, 2^-56 up to 1 KB and 2^-44
+ * up to 4 MB (proof: lib/hash/keyed.h). This fails once the seed is known (it is in the
+ * file of the filter) or keys are chosen by the answers to earlier ones. For XXH3,
+ * colliding pairs are known for one seed in 2^27, and with a known seed any number can
+ * be made. */
 
 /* Fills P with random bytes from the system. SEEN_EIO if it has none. */
 SEEN_API int seen_random_bytes(void *p, size_t len);
@@ -351,9 +350,10 @@ SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
  * by layer; sets need only the same seed. Bloom filters take any number of keys, and
  * their error rises; a full cuckoo filter with SEEN_ONCE grows, unless it is fixed.
  *
- * SEEN_EMISMATCH: seen_reason() says what differs; SEEN_EKIND if this kind cannot merge;
- * SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit a fixed set, or a cuckoo
- * filter that is fixed, mapped or removes keys; SEEN_ENOMEM: some keys may be in. */
+ * SEEN_EMISMATCH: seen_reason() says what differs; SEEN_EKIND if this kind cannot
+ * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit a fixed set, or a
+ * cuckoo filter that is fixed, mapped or removes keys; SEEN_ENOMEM: some keys may be
+ * in. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with
@@ -424,10 +424,11 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 /* ---- files ----------------------------------------------------------------------- */
 
 /* Writes F to PATH, replacing it whole: at any moment PATH is the old file or the new
- * one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which loses its
- * name: use seen_flush.) SEEN_EBUSY if the command, or a filter opened with SEEN_WRITE or
- * SEEN_SHARED, is writing PATH: try again later. SEEN_EIO, with errno; SEEN_ENOMEM;
- * SEEN_EKIND if this format cannot be written. When it fails, PATH is the old file. */
+ * one. (A filter opened from PATH with SEEN_WRITE stays in the old file, which loses
+ * its name: use seen_flush.) SEEN_EBUSY if the command, or a filter opened with
+ * SEEN_WRITE or SEEN_SHARED, is writing PATH: try again later. SEEN_EIO, with errno;
+ * SEEN_ENOMEM; SEEN_EKIND if this format cannot be written. When it fails, PATH is the
+ * old file. */
 SEEN_API int seen_save(const seen_filter *f, const char *path);
 
 /* Writes the same bytes, piece by piece, to SINK, which returns 0, or a negative code
@@ -568,11 +569,11 @@ SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter 
 
 /* ---- exceptions ------------------------------------------------------------------ */
 
-/* A false positive can be excused: the filter then says no to that key, and to no other.
- * The keys are kept whole in a file PATH.excused beside the filter's file PATH:
+/* A false positive can be excused: the filter then says no to that key, and to no
+ * other. The keys are kept whole in a file PATH.excused beside the filter's file PATH:
  * seen_open* reads it, seen_save and seen_flush write it. Adding a key takes it off the
- * list. The list belongs to the file as it is; if another program changes or replaces the
- * file, the list is ignored. Calls with hashes excuse by the hash. A list costs one
+ * list. The list belongs to the file as it is; if another program changes or replaces
+ * the file, the list is ignored. Calls with hashes excuse by the hash. A list costs one
  * lookup after a yes, and nothing after a no.
  *
  * Excuse only keys that were certainly never added. A SEEN_ATOMIC filter has exceptions
@@ -689,8 +690,7 @@ SEEN_API size_t seen_bitmap_list(const seen_bitmap *b, uint64_t *from, uint64_t 
 SEEN_API int seen_bitmap_or(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_and(seen_bitmap *dst, const seen_bitmap *src);
 SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);
-
-#ifdef SEEN_UNSTABLE /* calls that may change in any version, for our front ends */
+#ifdef SEEN_UNSTABLE /* may change in any version: for our front ends */
 #include "seen_unstable.h"
 #endif
 

@@ -11,14 +11,14 @@
  * the sketch unchanged, memory comes from .alloc, and a sketch needs its caller alone
  * unless the call takes it as const.
  *
- * seen_X_write puts a sketch into BUF if SIZE is enough and returns the length it needs,
- * as snprintf does. seen_X_read takes such bytes from anywhere: SEEN_EFORMAT or
+ * seen_X_write puts a sketch into BUF if SIZE is enough and returns the length it
+ * needs, as snprintf does. seen_X_read takes such bytes from anywhere: SEEN_EFORMAT or
  * SEEN_EDAMAGED if they are wrong, SEEN_EVERSION if a newer version wrote them,
  * SEEN_ETOOBIG if the sketch would take more than MAX_BYTES (0: no limit), SEEN_ENOMEM.
  * A of NULL is the system's allocator. Bytes are the same on every machine.
  *
- * Stability. Not yet frozen: calls and bytes may change between minor versions, whatever
- * seen.h promises. libseen.so exports them in a version node of their own. */
+ * Stability. Not yet frozen: calls and bytes may change between minor versions,
+ * whatever seen.h promises. libseen.so exports them in a version node of their own. */
 #ifndef SEEN_SKETCH_H
 #define SEEN_SKETCH_H
 
@@ -30,10 +30,10 @@ extern "C" {
 
 /* ---- count-min ---------------------------------------------------------------- */
 
-/* Count-min: counts in DEPTH rows of WIDTH cells; one cell of each row counts a key, and
- * the smallest of them is the answer. It is never too small. It is too large by more
- * than error * total with a probability of at most CHANCE, for width = e / error and
- * depth = ln(1 / chance). */
+/* Count-min: counts in DEPTH rows of WIDTH cells; one cell of each row counts a key,
+ * and the smallest of them is the answer. It is never too small. It is too large by
+ * more than error * total with a probability of at most CHANCE, for width = e / error
+ * and depth = ln(1 / chance). */
 typedef struct seen_cms seen_cms;
 
 enum {                       /* how a key finds its cells */
@@ -69,14 +69,14 @@ SEEN_API int seen_cms_new(const seen_cms_spec *spec, seen_cms **out);
 SEEN_API void seen_cms_free(seen_cms *c); /* NULL is fine */
 SEEN_API int seen_cms_copy(const seen_cms *c, seen_cms **out); /* SEEN_ENOMEM */
 
-/* Counts N more of KEY and returns its new count. Cells stop at UINT32_MAX: an answer of
- * UINT32_MAX means "at least". Cannot fail. */
+/* Counts N more of KEY and returns its new count. Cells stop at UINT32_MAX: an answer
+ * of UINT32_MAX means "at least". Cannot fail. */
 SEEN_API uint32_t seen_cms_add(seen_cms *c, const void *key, size_t len, uint64_t n);
 SEEN_API uint32_t seen_cms_count(const seen_cms *c, const void *key, size_t len);
 
-/* DST becomes the sum of N sketches, each multiplied by its weight (NULL: 1); DST may be
- * among them. SEEN_EMISMATCH: width, depth or hash differ; SEEN_ERANGE: a cell of the
- * sum is outside 0 .. UINT32_MAX; SEEN_ENOMEM. */
+/* DST becomes the sum of N sketches, each multiplied by its weight (NULL: 1); DST may
+ * be among them. SEEN_EMISMATCH: width, depth or hash differ; SEEN_ERANGE: a cell of
+ * the sum is outside 0 .. UINT32_MAX; SEEN_ENOMEM. */
 SEEN_API int seen_cms_merge(seen_cms *dst, const seen_cms *const *src,
                             const int64_t *weights, size_t n);
 
@@ -89,9 +89,9 @@ SEEN_API int seen_cms_read(const void *bytes, size_t len, uint64_t max_bytes,
 
 /* Heavy hitters: keeps the bytes of at most .counters keys with their counts. For every
  * key it lists, the true count is between count - error and count. With n counters and
- * a stream of N, error is at most N / n, and every key that occurs more than N / n times
- * is listed. These are bounds, not chances. Cells that count the keys not listed make
- * the error much smaller on real streams. */
+ * a stream of N, error is at most N / n, and every key that occurs more than N / n
+ * times is listed. These are bounds, not chances. Cells that count the keys not listed
+ * make the error much smaller on real streams. */
 typedef struct seen_top seen_top;
 
 typedef struct seen_top_spec {
@@ -116,8 +116,8 @@ SEEN_API void seen_top_free(seen_top *t); /* NULL is fine */
 /* Counts N more of KEY. SEEN_EINVAL: KEY is longer than UINT32_MAX; SEEN_ERANGE: the
  * total would exceed 2^63; SEEN_ENOMEM. */
 SEEN_API int seen_top_add(seen_top *t, const void *key, size_t len, uint64_t n);
-/* Fills OUT with at most N keys, largest count first, equal counts in the order of their
- * bytes; returns how many. SEEN_ENOMEM is not possible. */
+/* Fills OUT with at most N keys, largest count first, equal counts in the order of
+ * their bytes; returns how many. SEEN_ENOMEM is not possible. */
 SEEN_API size_t seen_top_list(seen_top *t, seen_top_item *out, size_t n);
 /* An upper bound of KEY's count, listed or not; *ERROR as in seen_top_item. */
 SEEN_API uint64_t seen_top_count(const seen_top *t, const void *key, size_t len,
@@ -133,12 +133,12 @@ SEEN_API int seen_top_read(const void *bytes, size_t len, uint64_t max_bytes,
 
 /* ---- quantiles ---------------------------------------------------------------- */
 
-/* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones at
- * both ends. At the quantile q a mean stands for at most a share of
- * q (1 - q) 2 pi ln(n) / compression of all n values. The rank of an answer is off by at
- * most twice that for values that come in no hostile order; it interpolates between
- * means, so for smooth distributions it is far better. The ends are exact. The
- * arithmetic is RedisBloom's, bit for bit. */
+/* t-digest: a distribution as at most 6 * compression + 10 weighted means, small ones
+ * at both ends. At the quantile q a mean stands for at most a share of q (1 - q) 2 pi
+ * ln(n) / compression of all n values. The rank of an answer is off by at most twice
+ * that for values that come in no hostile order; it interpolates between means, so for
+ * smooth distributions it is far better. The ends are exact. The arithmetic is
+ * RedisBloom's, bit for bit. */
 typedef struct seen_tdigest seen_tdigest;
 
 typedef struct seen_tdigest_info {
@@ -162,8 +162,8 @@ SEEN_API void seen_tdigest_free(seen_tdigest *t); /* NULL is fine */
 SEEN_API int seen_tdigest_copy(const seen_tdigest *t, seen_tdigest **out);
 SEEN_API void seen_tdigest_reset(seen_tdigest *t); /* forgets every value */
 
-/* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of all
- * values would exceed INT64_MAX; SEEN_ENOMEM. */
+/* SEEN_EINVAL: VALUE is not finite or WEIGHT is below 1; SEEN_ERANGE: the weights of
+ * all values would exceed INT64_MAX; SEEN_ENOMEM. */
 SEEN_API int seen_tdigest_add(seen_tdigest *t, double value, int64_t weight);
 /* Adds what SRC holds to DST. SRC is compressed, its answers stay. SEEN_EINVAL if both
  * are one; SEEN_ERANGE as above; SEEN_ENOMEM. */
@@ -207,8 +207,9 @@ SEEN_API int seen_distinct_new(unsigned precision, uint64_t seed,
 SEEN_API void seen_distinct_free(seen_distinct *d); /* NULL is fine */
 
 SEEN_API void seen_distinct_add(seen_distinct *d, const void *key, size_t len);
-/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any other
- * good 64-bit hash if every add, and every sketch merged with this one, uses it. */
+/* The same for hashes that seen_hash_seeded made with the sketch's seed, or for any
+ * other good 64-bit hash if every add, and every sketch merged with this one, uses it.
+ */
 SEEN_API void seen_distinct_add_hashes(seen_distinct *d, const uint64_t *h, size_t n);
 SEEN_API double seen_distinct_count(const seen_distinct *d);
 /* The standard error of seen_distinct_count, relative: 0.008 is 0.8%. */
@@ -221,13 +222,15 @@ SEEN_API size_t seen_distinct_write(const seen_distinct *d, void *buf, size_t si
 SEEN_API int seen_distinct_read(const void *bytes, size_t len, uint64_t max_bytes,
                                 const seen_allocator *a, seen_distinct **out);
 
-/* ---- not stable: what the Redis module and the command keep of a sketch --------------- */
+/* ---- not stable: what the Redis module and the command keep of a sketch
+ * --------------- */
 
 #ifdef SEEN_UNSTABLE
 
 /* The cells, row after row, each four bytes little-endian; *LEN is their length. */
 SEEN_API const void *seen_cms_cells(const seen_cms *c, size_t *len);
-/* Replaces all cells and the total. SEEN_EINVAL if LEN is not that of seen_cms_cells. */
+/* Replaces all cells and the total. SEEN_EINVAL if LEN is not that of seen_cms_cells.
+ */
 SEEN_API int seen_cms_set_cells(seen_cms *c, uint64_t total, const void *cells,
                                 size_t len);
 

@@ -62,8 +62,8 @@ SEEN_API uint64_t seen_classic_bits(uint64_t keys, double error);
 SEEN_API uint32_t seen_classic_probes(uint64_t bits, uint64_t keys);
 SEEN_API double seen_classic_error(uint64_t bits, uint32_t probes, uint64_t keys);
 
-/* For callers that cannot batch: asks for the memory of KEY and returns seen_hash of it,
- * for seen_has_hash or seen_add_hash 8 to 64 keys later. Foreign filters: 0. */
+/* For callers that cannot batch: asks for the memory of KEY and returns seen_hash of
+ * it, for seen_has_hash or seen_add_hash 8 to 64 keys later. Foreign filters: 0. */
 SEEN_API uint64_t seen_prefetch(const seen_filter *f, const void *key, size_t len);
 SEEN_API void seen_prefetch_hash(const seen_filter *f, uint64_t hash);
 
