@@ -68,7 +68,7 @@ static bool state_line(const char *path, char line[32])
     return true;
 }
 
-/* Where the last line LINE of the log ends; 0 if there is none. */
+/* The offset behind the last line of the log that equals LINE; 0 if none does. */
 static size_t last_line(const bytes *b, const char *line)
 {
     size_t n = strlen(line), found = 0;

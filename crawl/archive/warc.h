@@ -16,7 +16,7 @@ void warc_begin(archive *a, output_file *g, const char *path);
 
 /* Adds the answer F and its request. BEFORE is when the page was last fetched, in
  * seconds since 1970 (0: unknown), for an answer 304. Returns the bytes of the answer's
- * record, which comes first; DIGEST is of its payload, empty if there is none. */
+ * record, which comes first, and sets DIGEST to the SHA-1 of its payload, or to "". */
 uint64_t warc_add(archive *a, output_file *g, const fetch *f, uint64_t before,
                   char digest[SHA1_TEXT]);
 

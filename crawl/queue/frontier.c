@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER_MOST = 512, BLOCKS = 64, BLOCK_BYTES = 16 << 10 };
+enum { HEADER_MOST = 512, BLOCKS = 64, CACHED_BYTES = 16 << 10 };
 
 struct frontier {
     int fd;
@@ -460,15 +460,15 @@ void frontier_commit(frontier *f, const uint64_t outputs[FRONTIER_OUTPUTS], bool
  */
 static const char *block_at(frontier *f, uint64_t at)
 {
-    uint64_t number = at / BLOCK_BYTES;
+    uint64_t number = at / CACHED_BYTES;
     struct block *b = &f->block[number % BLOCKS];
-    if ((number + 1) * BLOCK_BYTES > f->size)
+    if ((number + 1) * CACHED_BYTES > f->size)
         return NULL;
     if (b->number != number + 1) {
         if (!b->p)
-            b->p = kit_alloc(BLOCK_BYTES);
+            b->p = kit_alloc(CACHED_BYTES);
         b->number = 0;
-        if (read_some(f, b->p, BLOCK_BYTES, number * BLOCK_BYTES) < BLOCK_BYTES)
+        if (read_some(f, b->p, CACHED_BYTES, number * CACHED_BYTES) < CACHED_BYTES)
             return NULL;
         b->number = number + 1;
     }
@@ -478,8 +478,8 @@ static const char *block_at(frontier *f, uint64_t at)
 /* Up to N bytes from AT on, committed or not. */
 static size_t read_any(frontier *f, void *p, size_t n, uint64_t at)
 {
-    size_t off = at % BLOCK_BYTES,
-           first = BLOCK_BYTES - off < n ? BLOCK_BYTES - off : n;
+    size_t off = at % CACHED_BYTES,
+           first = CACHED_BYTES - off < n ? CACHED_BYTES - off : n;
     const char *block = block_at(f, at);
     if (block) {
         memcpy(p, block + off, first);

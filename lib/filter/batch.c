@@ -312,7 +312,7 @@ static inline bool prefetches_itself(const seen_filter *f)
     return f->layer->kind->prefetches_itself;
 }
 
-static void ask_paced(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
+static void ask_chunks(const seen_filter *f, const seen_key *keys, size_t n, bool *out)
 {
     uint64_t h[CHUNK];
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -389,7 +389,7 @@ int seen_ask_many(const seen_filter *f, const seen_key *keys, size_t n, bool *fo
     else if (f->layers > 1)
         pass_layers(f, NULL, keys, NULL, n, found, NULL);
     else if (prefetches_itself(f))
-        ask_paced(f, keys, n, found);
+        ask_chunks(f, keys, n, found);
     else if (streams(f, false, n))
         stream_keys(f, NULL, keys, n, found);
     else
