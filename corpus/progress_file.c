@@ -2,6 +2,7 @@
 #include "progress_file.h"
 #include "dedup.h"
 #include "durable.h"
+#include "file_kind.h"
 #include "messages.h"
 
 #include <errno.h>
@@ -137,6 +138,8 @@ progress_file *progress_open(const char *path, const char *rules, seen_filter **
     s->next = with_suffix(path, ".next");
     *filter = NULL;
     struct stat st;
+    kit_must_be_file(path);
+    kit_must_be_file(s->log);
     bool there = stat(path, &st) == 0;
     if (!there && errno != ENOENT)
         kit_die("%s: %s", path, strerror(errno));

@@ -7,6 +7,7 @@
  * it cannot be replaced by another. */
 #include "crawl_options.h"
 #include "durable.h"
+#include "file_kind.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ void saved_options_read(config *c)
     char path[4096], *line = NULL;
     size_t room = 0;
     snprintf(path, sizeof path, "%s/options", c->dir);
+    kit_must_be_file(path);
     FILE *f = fopen(path, "re");
     if (!f)
         kit_die("%s holds no crawl: %s: %s", c->dir, path, strerror(errno));

@@ -4,6 +4,7 @@
  * still lead to the file that was locked; a writer that replaces files needs no lock
  * file beside them. The library locks files that it writes in place the same way. */
 #include "file_lock.h"
+#include "file_kind.h"
 #include "output.h"
 #include "messages.h"
 #include "source.h"
@@ -58,6 +59,7 @@ int file_lock(const char *name, bool make)
     long nap = FIRST_NAP;
     for (;;) {
         struct stat a, b;
+        kit_must_be_file(name);
         int fd = open_or_make(name, make);
         if (fd < 0)
             return -1;

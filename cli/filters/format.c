@@ -2,6 +2,7 @@
 #include "format.h"
 #include "gzip_filter.h"
 #include "output.h"
+#include "file_kind.h"
 #include "messages.h"
 #include "human_numbers.h"
 
@@ -259,9 +260,10 @@ int format_open(const char *name, unsigned how, named_filter *s)
 {
     static const uint8_t dcso[8] = {1};
     unsigned mode = how == NAMED_ASK ? SEEN_READ : SEEN_LOAD;
-    if (strstr(name, "://") || (!is_chosen && starts_native(name)))
+    if (strstr(name, "://") ||
+        (!is_chosen && kit_is_file(name) && starts_native(name)))
         return SEEN_EFORMAT;
-    if (packed_starts(name, is_chosen ? NULL : dcso, 8)) {
+    if (kit_is_file(name) && packed_starts(name, is_chosen ? NULL : dcso, 8)) {
         int rc = open_packed(name, mode, s);
         if (rc < 0 && is_chosen)
             named_die(name, rc);

@@ -3,6 +3,7 @@
 #include "file_lock.h"
 #include "format.h"
 #include "remote_filter.h"
+#include "file_kind.h"
 #include "messages.h"
 #include "source.h"
 
@@ -85,15 +86,23 @@ static void read_pipe(const char *name, named_filter *s)
     s->piped_room = room;
 }
 
+/* Whether NAME is a descriptor that this process was given. */
+static bool is_descriptor(const char *name)
+{
+    return !strncmp(name, "/dev/fd/", 8) || !strncmp(name, "/proc/self/fd/", 14);
+}
+
 /* A pipe, such as standard input or the shell's <(...), cannot be mapped: it is read
- * into memory. */
+ * into memory. A FIFO or device that is found by its name is refused by the library:
+ * nobody may ever write to the one, and the other may never end. */
 static int open_pipe(const char *name, unsigned how, named_filter *s)
 {
     struct stat st;
-    bool in = !strcmp(name, "-");
-    if (!in && (stat(name, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+    bool in = !strcmp(name, "-") || (!strcmp(name, "/dev/stdin") && !kit_is_file(name));
+    if (!in && (!is_descriptor(name) || stat(name, &st) < 0 || S_ISREG(st.st_mode) ||
+                S_ISDIR(st.st_mode)))
         return SEEN_EFORMAT;
-    read_pipe(name, s);
+    read_pipe(in ? "-" : name, s);
     int rc = format_open_bytes(s->piped, s->piped_len, &s->filter);
     if (rc == 0 && how & NAMED_COPY) {
         seen_filter *copy;

@@ -1,6 +1,7 @@
 /* frontier.c - writes, reads and walks the log of frontier.h. */
 #include "frontier.h"
 #include "durable.h"
+#include "file_kind.h"
 #include "log_batch.h"
 #include "cut_tail.h"
 
@@ -41,6 +42,7 @@ static frontier *open_file(const char *dir, int flags)
 {
     frontier *f = kit_alloc(sizeof *f);
     snprintf(f->path, sizeof f->path, "%s/frontier.log", dir);
+    kit_must_be_file(f->path);
     f->fd = open(f->path, flags | O_CLOEXEC, 0666);
     if (f->fd < 0 && errno == EEXIST)
         kit_die("%s already holds a crawl: resume it with --resume %s", dir, dir);

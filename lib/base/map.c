@@ -21,14 +21,11 @@ int sn_cannot_open(const char *path)
 
 static int not_a_file(const char *path, mode_t mode)
 {
-    const char *what = S_ISFIFO(mode)   ? "a pipe"
-                       : S_ISSOCK(mode) ? "a socket"
-                                        : "a device";
-    return sn_fail(
-        SEEN_EFORMAT,
-        "%s is %s: a filter is mapped, so it must be a file (write it to one "
-        "first)",
-        path, what);
+    const char *what = S_ISFIFO(mode)   ? "FIFO"
+                       : S_ISSOCK(mode) ? "socket"
+                                        : "device";
+    return sn_fail(SEEN_EFORMAT, "%s is a %s, not a file: a filter is mapped", path,
+                   what);
 }
 
 /* Some file systems have no locks; there, every writer is trusted. */

@@ -20,13 +20,33 @@ for f in f.seen f.guava; do
 done
 mkfifo fifo
 cat f.seen >fifo &
-ok "a named pipe" seen info fifo
+ok "a FIFO on standard input" seen info - <fifo
 wait
+# A FIFO that nobody writes to, or a device that never ends, is answered at once: by its name
+# it is not a filter. (timeout says 124.)
+for c in "info fifo" "info --format guava fifo" "has fifo in" "verify fifo" "add fifo in" \
+    "uniq -s fifo in" "merge -o x fifo" "excuse fifo in" "convert --to native fifo x" \
+    "new --like fifo x" "dedup --state fifo in"; do
+    fails "seen $c" 2 'fifo:? is a FIFO, not a file' timeout 20 seen $c
+done
+for c in "info /dev/zero" "has /dev/zero in" "uniq -s /dev/zero in" "add /dev/zero in"; do
+    fails "seen $c" 2 'zero:? is a device, not a file' timeout 20 seen $c
+done
+fails "a folder" 2 'Is a directory' timeout 20 seen info .
+mkdir crawled && mkfifo crawled/options
+fails "a FIFO inside a crawl's folder" 2 'options: is a FIFO, not a file' \
+    timeout 20 seen-crawl --resume crawled
+mkfifo state.files
+fails "or beside a state of dedup" 2 'state.files: is a FIFO, not a file' \
+    timeout 20 seen dedup --state state in
+same "a FIFO is still a list of lines" "1000" "$(cat in >fifo & seen uniq fifo | wc -l)"
+same "and so is /dev/stdin" "1000" "$(cat in | seen uniq /dev/stdin | wc -l)"
+same "which may also be a filter" "$(printf '5\n7')" "$(cat f.seen | seen has /dev/stdin asked)"
 ok "verify <(cat FILTER)" seen verify <(cat f.seen)
 ok "verify finds damage in a pipe" sh -c 'perl -0777pe "substr(\$_, 5000, 1) ^= chr(1)" f.seen | seen verify -; test $? = 2'
 seen merge -o - <(cat one.seen) two.seen >both.seen
 same "merge reads pipes and writes to one" "$(printf '1\n2')" "$(seq 1 9 | seen has both.seen)"
-fails "nothing can be added to a pipe" 2 'not a regular file' seen add fifo in
+fails "nothing can be added to a pipe" 2 'not a file' seen add fifo in
 fails "nor to standard input" 2 'must be a file' seen add - in
 fails "an empty pipe is not a filter" 2 'standard input: ' seen info - </dev/null
 fails "text from a pipe is not a filter" 2 'standard input: ' seen has - in <asked

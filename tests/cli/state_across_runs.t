@@ -55,7 +55,7 @@ head -c 3000 st >"cut"
 fails "a state cut short is refused" 2 'cut' seen uniq -s cut one
 : >empty
 same "an empty file is a state to be made" "$(printf 'a\nb')" "$(seen uniq -s empty one)"
-fails "a folder as state is refused" 2 'Is a directory|not a regular' seen uniq -s . one
+fails "a folder as state is refused" 2 'is a folder, not a file' seen uniq -s . one
 fails "a state where nothing can be made" 2 'nowhere/st' seen uniq -s nowhere/st one
 if [ "$(id -u)" != 0 ]; then
     chmod 444 st

@@ -18,6 +18,12 @@ try:
 except ImportError:
     skip_all("package python3-scrapy is not installed")
 
+from seen.scrapy import Journal
+
+os.mkfifo("journal")
+raises(OSError, "a FIFO in the place of the journal is refused, not waited for",
+       Journal("journal").read)
+
 PAGES = 600
 asked = 0
 

@@ -55,6 +55,8 @@ class Journal:
     def read(self):
         """All fingerprints of the file, and the unfinished requests in order."""
         known, waiting = set(), {}
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise OSError("%s is not a regular file" % self.path)  # a FIFO would wait
         try:
             file = open(self.path, "rb")
         except FileNotFoundError:
