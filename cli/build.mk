@@ -19,13 +19,15 @@ $(BUILD)/man/seen.1: $(BUILD)/seen
 	@mkdir -p $(@D) $(BUILD)/completions
 	@$< help --bash >$(BUILD)/completions/seen.bash
 	@$< help --zsh >$(BUILD)/completions/_seen
+	@$< help --fish >$(BUILD)/completions/seen.fish
 	@for c in $$($< help --list); do $< help --man $$c >$(@D)/seen-$$c.1 || exit 1; done
 	@$< help --man >$@
 
 .PHONY: install-manual
 install: install-manual
 install-manual: all
-	install -d $(addprefix $(DESTDIR),$(MANDIR)/man1 $(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions)
+	install -d $(addprefix $(DESTDIR),$(MANDIR)/man1 $(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/fish/vendor_completions.d)
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(BUILD)/completions/seen.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/seen
 	install -m 644 $(BUILD)/completions/_seen $(DESTDIR)$(DATADIR)/zsh/site-functions/_seen
+	install -m 644 $(BUILD)/completions/seen.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/seen.fish

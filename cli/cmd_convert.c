@@ -11,8 +11,16 @@
 
 enum { OPT_TO = 300 };
 
+static const char *target_names(void)
+{
+    static char list[1024];
+    snprintf(list, sizeof list, "native %s", format_names());
+    return list;
+}
+
 static const kit_option options[] = {
-    {OPT_TO, "to", "NAME", "The format of OUT: 'native', or one of 'seen formats'."},
+    {OPT_TO, "to", "NAME", "The format of OUT: 'native', or one of 'seen formats'.",
+     .list = target_names},
     OPTION_FORMAT,
     {'f', "force", NULL, "Replace OUT if it exists."},
     WAIT_OPTION,
@@ -86,7 +94,8 @@ static int convert_main(const kit_command *self, int argc, char **argv)
         kit_usage(
             &p, "--to which format? ('seen formats' lists them; 'native' is our own)");
     if (strcmp(to, "native") && !named(to))
-        kit_usage(&p, "--to %s: no such format ('seen formats' lists them)", to);
+        kit_usage(&p, "--to %s: no such format%s ('seen formats' lists them)", to,
+                  format_meant(to, false));
     const char *in = argv[p.at], *out = argv[p.at + 1];
     named_target t = named_claim(out, force);
     named_filter *s = named_open(in, NAMED_ASK);

@@ -55,7 +55,8 @@ static const kit_option options[] = {
      "ngram: a paragraph whose n-grams were mostly seen before (the default). "
      "paragraph: "
      "a paragraph whose words were seen before as a whole. document: a document whose "
-     "n-grams, across paragraphs, were mostly seen before."},
+     "n-grams, across paragraphs, were mostly seen before.",
+     .words = "ngram paragraph document"},
     {'x', "exact", NULL,
      "Compare whole paragraphs or documents byte for byte instead of by words."},
     {'N', "ngram", "N", "Words in an n-gram [13]."},
@@ -69,16 +70,19 @@ static const kit_option options[] = {
     {OPT_LIKE, "like", "TOOL",
      "Rules and marks of bff, dclm (from 13 words on, whole documents too) or dolma "
      "(equal "
-     "paragraphs). Other options change them."},
+     "paragraphs). Other options change them.",
+     .words = "bff dclm dolma"},
     {OPT_NORMALIZE, "normalize", "LIST",
      "Compare texts in another spelling; the output keeps its own. Any of lower, "
      "digits (each is 0), punctuation (left out), space (one blank), nfkc, separated "
      "by commas."},
     {OPT_WORDS, "words", "RULE",
      "uax29: Unicode's word boundaries (the default). simple: runs of ASCII letters "
-     "and digits, and runs of everything else; faster."},
+     "and digits, and runs of everything else; faster.",
+     .words = "uax29 simple"},
     {OPT_SPLIT, "split", "WHERE",
-     "Paragraphs end at each newline (the default), or at each blank-line."},
+     "Paragraphs end at each newline (the default), or at each blank-line.",
+     .words = "newline blank-line"},
     {OPT_SAMPLE, "sample", "S",
      "Look at one n-gram in S, chosen by its hash: 1/S of the memory."},
     {OPT_FIELD, "field", "NAME", "The field with the text [text]; a.b is b inside a."},
@@ -109,7 +113,8 @@ static const kit_option options[] = {
     {OPT_PACK, "pack", "HOW",
      "Pack the results: plain, gzip, zstd, bzip2, xz or lz4. Files in DIR are packed "
      "as the "
-     "inputs are, standard output is not."},
+     "inputs are, standard output is not.",
+     .words = "plain gzip zstd bzip2 xz lz4"},
     {OPT_LEVEL, "level", "N", "How hard to compress, from 1 on [gzip 5, zstd 3]."},
     {OPT_REMOVED, "removed", "FILE",
      "Write what was removed to FILE: file, line, id, span and text. If FILE is a "

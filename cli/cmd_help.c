@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_MAN = 300, OPT_BASH, OPT_ZSH, OPT_LIST };
+enum { OPT_MAN = 300, OPT_BASH, OPT_ZSH, OPT_FISH, OPT_LIST };
 
 static const kit_option options[] = {
     {OPT_MAN, "man", NULL,
      "Print a man page in roff; without COMMAND, that of seen itself."},
     {OPT_BASH, "bash", NULL, "Print the completion for bash."},
     {OPT_ZSH, "zsh", NULL, "Print the completion for zsh."},
+    {OPT_FISH, "fish", NULL, "Print the completion for fish."},
     {OPT_LIST, "list", NULL, "Print the names of all commands."},
     {0},
 };
@@ -20,13 +21,24 @@ static void bash(void)
 {
     printf("# bash completion for seen, written by `seen help --bash`.\n"
            "_seen() {\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+           "    local cur=${COMP_WORDS[COMP_CWORD]} words= of=1\n"
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
            "        COMPREPLY=($(compgen -W '");
     for (size_t i = 0; commands[i]; i++)
         printf("%s ", commands[i]->name);
     printf("--help --version' -- \"$cur\"))\n"
+           "        return\n"
+           "    fi\n"
+           /* --kind=bl comes as three words, "--kind" "=" "bl". */
+           "    [ \"$cur\" != = ] || cur= of=0\n"
+           "    [ \"${COMP_WORDS[COMP_CWORD-of]}\" != = ] || of=$((of + 1))\n"
+           "    case \"${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD-of]}\" in\n");
+    for (size_t i = 0; commands[i]; i++)
+        kit_bash_values(stdout, commands[i]);
+    printf("    esac\n"
+           "    if [ \"$words\" ]; then\n"
+           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
            "        return\n"
            "    fi\n"
            "    case $cur in -*) ;; *) return ;; esac\n"
@@ -69,6 +81,36 @@ static void zsh(void)
     }
     printf("    *) compadd -- $(seen $words[1] --help-words 2>/dev/null) ;;\n"
            "    esac\n}\n_seen \"$@\"\n");
+}
+
+static void fish(void)
+{
+    printf("# fish completion for seen, written by `seen help --fish`.\n"
+           "function __seen_word\n"
+           "    set -l words (commandline -opc)\n"
+           "    test (count $words) -gt 1; and echo $words[2]\n"
+           "end\n"
+           "function __seen_other\n"
+           "    set -l word (__seen_word)\n"
+           "    test -n \"$word\"; and not contains -- $word");
+    for (size_t i = 0; commands[i]; i++)
+        printf(" %s", commands[i]->name);
+    printf("\nend\n"
+           "function __seen_is\n"
+           "    set -l word (__seen_word)\n"
+           "    test \"$word\" = \"$argv[1]\"\n"
+           "end\n"
+           "complete -c seen -n __seen_other -f -a "
+           "'(seen (__seen_word) --help-words 2>/dev/null | string split -n \" \")'\n");
+    for (size_t i = 0; commands[i]; i++) {
+        char head[96];
+        printf("complete -c seen -n '__seen_is \"\"' -f -a %s -d ", commands[i]->name);
+        kit_fish_text(stdout, commands[i]->summary);
+        printf("\n");
+        snprintf(head, sizeof head, "complete -c seen -n '__seen_is %s'",
+                 commands[i]->name);
+        kit_fish_options(stdout, commands[i], head);
+    }
 }
 
 static void man_overview(void)
@@ -117,6 +159,8 @@ static int help_main(const kit_command *self, int argc, char **argv)
         bash();
     else if (form == OPT_ZSH)
         zsh();
+    else if (form == OPT_FISH)
+        fish();
     else if (form == OPT_LIST)
         for (size_t i = 0; commands[i]; i++)
             printf("%s\n", commands[i]->name);

@@ -22,7 +22,8 @@ static const kit_option options[] = {
     {OPT_KIND, "kind", "KIND",
      "Use this kind of filter instead of the best one: classic, blocked, split, set, "
      "cuckoo, quotient; 'seen plan' compares them. Or another system's format, "
-     "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits."},
+     "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits.",
+     .list = kind_names},
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
@@ -92,8 +93,11 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     for (int o; (o = kit_next(&p));) {
         if (o == OPT_KIND && seen_kind_named(p.arg) == SEEN_KIND_UNKNOWN) {
             const char *bad = format_parse(p.arg, &j->format);
+            if (bad && !*j->format.name)
+                kit_usage(&p, "--kind %s: no such kind or format%s", p.arg,
+                          format_meant(p.arg, true));
             if (bad)
-                kit_usage(&p, "--kind %s: no such kind; %s", p.arg, bad);
+                kit_usage(&p, "--kind %s: %s", p.arg, bad);
         } else if (!remote_option(&p, o, &j->name) && !wait_option(&p, o) &&
                    !sizing_option(&j->size, &p, o)) {
             set_option(j, &p, o);

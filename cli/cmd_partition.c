@@ -32,7 +32,8 @@ static const kit_option options[] = {
      "Use a line that is not a JSON object with such a field as its own key, instead "
      "of failing."},
     {OPT_PACK, "pack", "HOW",
-     "Compress the files: plain, gzip, zstd, bzip2, xz or lz4 [plain]."},
+     "Compress the files: plain, gzip, zstd, bzip2, xz or lz4 [plain].",
+     .words = "plain gzip zstd bzip2 xz lz4"},
     {OPT_SEED, "seed", "N",
      "Seed of the hash [1]: with the same seed a key has the same part "
      "everywhere."},

@@ -12,6 +12,8 @@ typedef struct kit_option {
                        * "[SECONDS]" may be left out: --wait, --wait=5 */
     const char *help; /* one or more sentences */
     unsigned marks;   /* bits for the program itself, which the kit ignores */
+    const char *words; /* what a shell completes the argument to, separated by */
+    const char *(*list)(void);  /* blanks; or who knows it at run time; NULL: neither */
 } kit_option;
 
 /* A row that is not an option: a title for the rows below it, in --help and the man
@@ -71,11 +73,16 @@ void kit_usage(const kit_parse *p, const char *fmt, ...)
 void kit_help(FILE *to, const char *program, const kit_command *c);
 void kit_man(FILE *to, const char *program, const kit_command *c, const char *see_also);
 
-/* The options as words, each with a blank in front; as lines of zsh's _arguments, each
- * with a continuation in front; and the first sentence of S quoted for zsh. */
+/* The options as words, each with a blank in front; the arguments that can be listed,
+ * as branches of bash's case for "COMMAND --option"; lines of zsh's _arguments, each
+ * with a continuation in front, and the first sentence of S quoted for zsh; the options
+ * as lines of fish's `complete`, each beginning with HEAD, and a sentence for fish. */
 void kit_words(FILE *to, const kit_command *c);
+void kit_bash_values(FILE *to, const kit_command *c);
 void kit_zsh_arguments(FILE *to, const kit_command *c);
 void kit_zsh_text(FILE *to, const char *s);
+void kit_fish_options(FILE *to, const kit_command *c, const char *head);
+void kit_fish_text(FILE *to, const char *s);
 
 /* What --version prints; set by main. */
 extern void (*kit_version)(void);

@@ -75,6 +75,10 @@ for h in "$p"/include/*.h; do
 done
 if [ -x "$p/bin/seen" ]; then
     ok "the installed command runs" eval "LD_LIBRARY_PATH= $p/bin/seen --version"
+    for c in bash-completion/completions/seen zsh/site-functions/_seen \
+        fish/vendor_completions.d/seen.fish; do
+        ok "completions: share/$c" test -s "$p/share/$c"
+    done
 fi
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 

@@ -2,6 +2,7 @@
 #include "format.h"
 #include "gzip_filter.h"
 #include "output.h"
+#include "did_you_mean.h"
 #include "file_kind.h"
 #include "messages.h"
 #include "human_numbers.h"
@@ -118,6 +119,57 @@ static bool flag(format_spec *s, const char *name)
     return false;
 }
 
+static char *append_word(char *list, const char *word)
+{
+    char *longer;
+    if (asprintf(&longer, "%s%s%s", list ? list : "", list ? " " : "", word) < 0)
+        kit_die("out of memory");
+    free(list);
+    return longer;
+}
+
+const char *format_names(void)
+{
+    static char *list;
+    size_t n;
+    const seen_format *const *all = seen_formats(&n);
+    for (size_t i = 0; i < n && (i || !list); i++)
+        list = append_word(list, all[i]->name);
+    return list;
+}
+
+/* Whether `seen new` makes filters of KIND. */
+static bool is_made(int kind)
+{
+    return kind != SEEN_FOREIGN && seen_kind_can((seen_kind)kind) & SEEN_CAN_ADD;
+}
+
+const char *kind_names(void)
+{
+    static char *list;
+    if (list)
+        return list;
+    for (int k = 1; seen_kind_name((seen_kind)k); k++)
+        if (is_made(k))
+            list = append_word(list, seen_kind_name((seen_kind)k));
+    return list = append_word(list, format_names());
+}
+
+const char *format_meant(const char *word, bool kinds)
+{
+    char name[64];
+    size_t n;
+    const seen_format *const *all = seen_formats(&n);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, ":"), word);
+    kit_meant meant = {.word = name};
+    for (int k = 1; kinds && seen_kind_name((seen_kind)k); k++)
+        if (is_made(k))
+            kit_meant_try(&meant, seen_kind_name((seen_kind)k));
+    for (size_t i = 0; i < n; i++)
+        kit_meant_try(&meant, all[i]->name);
+    return kit_meant_ask(&meant, "");
+}
+
 const char *format_parse(const char *text, format_spec *out)
 {
     static char why[200];
@@ -131,8 +183,9 @@ const char *format_parse(const char *text, format_spec *out)
     while (i < formats && strcmp(all[i]->name, out->name))
         i++;
     if (i == formats) {
-        snprintf(why, sizeof why, "no format '%s' ('seen formats' lists them)",
-                 out->name);
+        snprintf(why, sizeof why, "no format '%s'%s ('seen formats' lists them)",
+                 out->name, format_meant(out->name, false));
+        out->name[0] = 0;
         return why;
     }
     char *copy = kit_copy(text[n] ? text + n + 1 : ""), *rest = copy, *word;

@@ -15,8 +15,17 @@ enum { OPT_FORMAT = 0x430 };
     {                                                                                  \
         OPT_FORMAT, "format", "NAME[:PARAM=VALUE,...]",                                \
             "FILTER is another system's. Give the parameters that its bytes lack; "    \
-            "'seen formats' lists them. Not needed where the bytes say everything."    \
+            "'seen formats' lists them. Not needed where the bytes say everything.",   \
+            .list = format_names                                                       \
     }
+
+/* The names of the formats, and of the kinds that 'seen new' makes, for completions. */
+const char *format_names(void);
+const char *kind_names(void);
+
+/* "; did you mean 'blocked'?" for WORD[:...], a mistyped format or, with KINDS, kind;
+ * or "". */
+const char *format_meant(const char *word, bool kinds);
 
 typedef struct format_spec {
     char name[64];
@@ -29,7 +38,8 @@ typedef struct format_spec {
  * applies to every filter that this run opens. */
 bool format_option(const kit_parse *p, int key);
 
-/* Reads NAME[:PARAM=VALUE,...]; returns NULL, or what is wrong with it. */
+/* Reads NAME[:PARAM=VALUE,...]; returns NULL, or what is wrong with it; then OUT has a
+ * name only if there is such a format. */
 const char *format_parse(const char *text, format_spec *out);
 
 /* Whether --format was given. */

@@ -51,6 +51,39 @@ got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen un); COMP_CWOR
 same "it completes commands" "uniq" "$got"
 got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen uniq --exa); COMP_CWORD=2; _seen; echo \${COMPREPLY[@]}")
 same "and options" "--exact" "$got"
+# The arguments that can be listed: after a blank and after "=", which bash makes a word.
+complete() { # words...
+    bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(\"\$@\"); COMP_CWORD=\$((\$# - 1)); _seen
+        echo \${COMPREPLY[@]}" bash "$@"
+}
+same "--kind BL" "blocked" "$(complete seen new --kind bl)"
+same "--kind=BL" "blocked" "$(complete seen new --kind = bl)"
+ok "--kind= lists all kinds that can be made, and the formats" \
+    sh -c "echo '$(complete seen new --kind =)' | grep '^classic .*blocked.* quotient.* guava'"
+same "--format, --to, --by" "guava guava-32 guava document" \
+    "$(complete seen has --format gua) $(complete seen convert --to guava | sed 's/ .*//') $(complete seen dedup --by d)"
+same "a value that cannot be listed is left to the shell" "" "$(complete seen new --seed 1)"
+ok "zsh has them too" sh -c "grep -q -- '--kind=.*:value:(classic .*blocked.*guava' '$build/completions/_seen'"
+ok "and fish" sh -c "grep -q -- \"__seen_is new' -l kind -x -a 'classic .*blocked.*guava\" '$build/completions/seen.fish'"
+for c in $(seen help --list); do
+    ok "fish: $c and its options" sh -c "
+        grep -q -- '-f -a $c -d ' '$build/completions/seen.fish' || exit 1
+        for o in \$(seen $c --help-words); do
+            case \$o in --*) grep -q -- \"is $c'.* -l \${o#--}\" '$build/completions/seen.fish' || exit 1 ;; esac
+        done"
+done
+if command -v fish >/dev/null; then
+    ok "the completion for fish is a script" fish -n "$build/completions/seen.fish"
+    got=$(fish -c "source '$build/completions/seen.fish'; complete -C 'seen new --kind bloc'")
+    same "and completes kinds" "blocked" "${got%%	*}"
+else
+    skip "no fish here"
+fi
+fails "a mistyped kind is asked about" 2 "did you mean 'blocked'" seen new --kind blokced -n 1 x
+fails "a format as well" 2 "did you mean 'guava'" seen new --kind guave:x=1 -n 1 x
+fails "and for --format" 2 "did you mean 'guava'" seen info --format guave x
+fails "and for --to" 2 "did you mean 'parquet'" seen convert --to parqet x y
+fails "what is like nothing is not" 2 "no such kind or format \\(try" seen new --kind zzzzzzzz -n 1 x
 if command -v zsh >/dev/null; then
     ok "the completion for zsh is a script" zsh -n "$build/completions/_seen"
 else
