@@ -105,6 +105,7 @@ static void ask_lines(job *j)
     for (batch *b; (b = feed_next(in)); feed_done(in, b)) {
         named_has(j->f, b->key, b->hash, b->n, b->dup);
         if (!j->quiet && !j->count) {
+            emit_header(&j->out, &j->keys);
             emit_lines(&j->out, b, !j->invert, true);
             continue;
         }

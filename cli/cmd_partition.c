@@ -101,7 +101,7 @@ static void parse(partition *p, const kit_command *self, int argc, char **argv)
     }
     if (!p->parts || !p->folder)
         kit_usage(&o, "give the number of files with -N and their folder with -o");
-    if (p->field.levels && (p->keys.field || p->keys.csv))
+    if (p->field.levels && (keyspec_has_field(&p->keys) || p->keys.csv))
         kit_usage(&o, "--field is for JSON, -k and --csv are not: give one of them");
     static char *const standard[] = {(char *)"-"};
     p->files = o.at < argc ? argv + o.at : standard;
@@ -222,6 +222,11 @@ static int partition_main(const kit_command *self, int argc, char **argv)
     const char *bad = kit_lines_check(p.files, p.nfiles);
     if (bad)
         kit_die("%s", bad);
+    keyspec_check(&p.keys);
+    if (keyspec_has_name(&p.keys))
+        kit_die("--key: '%s': a header belongs to its file, and the parts would have "
+                "none: give the number of the field",
+                p.keys.asked);
     open_parts(&p);
     kit_lines *r = kit_lines_new(p.files, p.nfiles, p.keys.term);
     if (p.keys.csv)

@@ -310,7 +310,7 @@ static void report(const uniq *u)
         kit_json_count(&j, "distinct", distinct);
         kit_json_count(&j, "duplicates", u->lines - distinct);
         kit_json_count(&j, "printed", u->out.lines);
-        if (u->keys.field)
+        if (keyspec_has_field(&u->keys))
             kit_json_count(&j, "without_key", u->missing);
         kit_json_text(&j, "kind", u->kind);
         kit_json_count(&j, "memory", u->memory);
@@ -327,8 +327,9 @@ static void report(const uniq *u)
             fprintf(stderr, " (%.0f to %.0f)", u->lost_low, u->lost_high);
         fprintf(stderr, ", %s\n", kit_show_bytes((double)u->memory, size));
         if (u->missing)
-            fprintf(stderr, "%llu lines had no field %llu: their key is empty\n",
-                    (unsigned long long)u->missing, (unsigned long long)u->keys.field);
+            fprintf(stderr, "%llu lines had no field %s: %s is empty\n",
+                    (unsigned long long)u->missing, u->keys.asked,
+                    u->keys.fields ? "it" : "their key");
     }
 }
 

@@ -71,43 +71,66 @@ size_t kit_cut(const char **p, const char *end, int term, seen_key *out, size_t 
     return cut_plain(p, end, term, out, max);
 }
 
-/* A quote opens only at the beginning of a field and is doubled inside; a stray one in
- * the middle of a value changes nothing. */
+/* Where the field ends that begins with the quote at P: at its closing quote, or at END
+ * if it has none. */
+static const char *skip_quoted(const char *p, const char *end)
+{
+    for (p++; p < end; p++) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p)
+            return end;
+        if (p + 1 < end && p[1] == '"')
+            p++;
+        else
+            return p;
+    }
+    return end;
+}
+
+/* Where the record at P ends: at its terminator, or at END. *OPEN is the quote that is
+ * not closed before END; or NULL. A quote opens only at the beginning of a field and is
+ * doubled inside; a stray one in the middle of a value changes nothing. */
+static const char *record_end(const char *p, const char *end, int term, char separator,
+                              const char **open)
+{
+    bool field_begins = true;
+    *open = NULL;
+    p += kit_bom(p, (size_t)(end - p));
+    for (; p < end && *p != term; p++) {
+        if (field_begins && *p == '"') {
+            const char *quote = p;
+            p = skip_quoted(p, end);
+            field_begins = false;
+            if (p < end)
+                continue;
+            *open = quote;
+            break;
+        }
+        field_begins = *p == separator;
+    }
+    return p;
+}
+
 size_t kit_cut_csv(const char **pp, const char *end, int term, char separator,
                    seen_key *out, size_t max)
 {
-    const char *p = *pp;
+    const char *p = *pp, *open;
     size_t n = 0;
     while (n < max && p < end) {
         const char *line = p;
-        bool field_begins = true;
-        for (; p < end && *p != term; p++) {
-            if (field_begins && *p == '"') {
-                for (p++; p < end; p++) {
-                    p = memchr(p, '"', (size_t)(end - p));
-                    if (!p) {
-                        p = end;
-                        break;
-                    }
-                    if (p + 1 < end && p[1] == '"')
-                        p++;
-                    else
-                        break;
-                }
-                field_begins = false;
-                if (p >= end)
-                    break;
-                continue;
-            }
-            field_begins = *p == separator;
-        }
+        p = record_end(p, end, term, separator, &open);
         out[n].data = line;
         out[n++].len = (size_t)(p - line);
-        if (p < end)
-            p++;
-        else
-            p = end;
+        p = p < end ? p + 1 : end;
     }
     *pp = p;
     return n;
+}
+
+const char *kit_open_quote(const char *p, const char *end, int term, char separator)
+{
+    const char *open = NULL;
+    while (p < end && !open)
+        p = record_end(p, end, term, separator, &open) + 1;
+    return open;
 }

@@ -28,6 +28,10 @@ struct kit_lines {
     uint64_t offset;
     _Atomic uint64_t taken; /* of the files before and of this one */
     uint64_t before, total;
+    kit_take_header *take; /* of each file's header; or NULL */
+    void *take_ctx;
+    bool begun;     /* a block of this file was returned */
+    uint64_t ended; /* with CSV: lines of this file before the block */
     char error[512];
 };
 
@@ -59,6 +63,12 @@ void kit_lines_csv(kit_lines *r, char separator)
 {
     r->csv = true;
     r->separator = separator;
+}
+
+void kit_lines_header(kit_lines *r, kit_take_header *take, void *ctx)
+{
+    r->take = take;
+    r->take_ctx = ctx;
 }
 
 void kit_lines_free(kit_lines *r)
@@ -110,12 +120,17 @@ const char *kit_lines_check(char *const *files, size_t n)
     return NULL;
 }
 
-static int fail(kit_lines *r, const char *what)
+static int fail_in(kit_lines *r, size_t file, const char *what)
 {
-    const char *name = r->files[r->at];
+    const char *name = r->files[file];
     snprintf(r->error, sizeof r->error, "%s: %s",
              strcmp(name, "-") ? name : "standard input", what);
     return -1;
+}
+
+static int fail(kit_lines *r, const char *what)
+{
+    return fail_in(r, r->at, what);
 }
 
 static int make_room(kit_lines *r, kit_block *b, size_t room)
@@ -153,10 +168,47 @@ static size_t last_end(const kit_lines *r, const kit_block *b, size_t from)
     return (size_t)(last - b->data);
 }
 
+/* How many lines end in [P, END). */
+static uint64_t count_ends(const kit_lines *r, const char *p, const char *end)
+{
+    uint64_t n = 0;
+    for (; (p = memchr(p, r->term, (size_t)(end - p))); n++)
+        p++;
+    return n;
+}
+
+/* Fails, with the line of the quote in B that is not closed; 0 if there is none. */
+static int check_quotes(kit_lines *r, const kit_block *b, const char *how)
+{
+    const char *end = b->data + b->len;
+    const char *open = kit_open_quote(b->data, end, r->term, r->separator);
+    char what[80];
+    if (!open)
+        return 0;
+    snprintf(what, sizeof what, "line %llu: a quote is opened and %s",
+             (unsigned long long)(r->ended + count_ends(r, b->data, open) + 1), how);
+    return fail(r, what);
+}
+
+/* Gives the first line of B, which begins a file, to whoever wants the header. */
+static int take_header(kit_lines *r, kit_block *b)
+{
+    const char *p = b->data, *end = p + b->len;
+    seen_key line;
+    if (r->csv)
+        kit_cut_csv(&p, end, r->term, r->separator, &line, 1);
+    else
+        kit_cut(&p, end, r->term, &line, 1);
+    b->header = (size_t)(p - b->data);
+    const char *wrong = r->take(r->take_ctx, line);
+    return wrong ? fail_in(r, b->file, wrong) : 0;
+}
+
 int kit_lines_next(kit_lines *r, kit_block *b)
 {
     b->len = 0;
     b->open_end = false;
+    b->header = 0;
     for (;;) {
         if (r->at == r->n)
             return 0;
@@ -194,17 +246,24 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             ends = last_end(r, b, looked);
             if (ends)
                 break;
-            if (r->csv && b->len > csv_most)
-                return fail(r, "a quote is never closed (no record ends within 16 MB)");
+            if (r->csv && b->len > csv_most &&
+                check_quotes(r, b, "not closed within 16 MB") < 0)
+                return -1;
             looked = b->len;
         }
         b->packed = kit_source_packed(r->source);
+        bool begins = !r->begun;
+        r->begun = true;
         if (got == 0) { /* the file ended: what was carried over is its last line */
+            if (r->csv && !kit_stopped && check_quotes(r, b, "never closed") < 0)
+                return -1;
             r->before += kit_source_taken(r->source);
             kit_source_close(r->source);
             r->source = NULL;
             r->carried = 0;
             r->at++;
+            r->begun = false;
+            r->ended = 0;
             if (!b->len)
                 continue;
             b->open_end = true;
@@ -219,8 +278,10 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             if (r->carried)
                 memcpy(r->carry, b->data + ends, r->carried);
             b->len = ends;
+            if (r->csv)
+                r->ended += count_ends(r, b->data, b->data + ends);
         }
         r->offset += b->len;
-        return 1;
+        return begins && r->take ? take_header(r, b) < 0 ? -1 : 1 : 1;
     }
 }

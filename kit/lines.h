@@ -20,6 +20,7 @@ typedef struct kit_block {
     size_t file;     /* which file */
     bool open_end;   /* the last line has no terminator: the file ended */
     bool packed;     /* the file is compressed */
+    size_t header;   /* bytes at the beginning that are the header of the file */
 } kit_block;
 
 typedef struct kit_lines kit_lines;
@@ -31,8 +32,15 @@ enum { KIT_BLOCK = 256 << 10 };
 kit_lines *kit_lines_new(char *const *files, size_t n, int term);
 void kit_lines_free(kit_lines *r);
 
-/* Makes lines CSV records: a terminator inside quotes does not end them. */
+/* Makes lines CSV records: a terminator inside quotes does not end them, and a quote
+ * that is never closed is an error that names its line. */
 void kit_lines_csv(kit_lines *r, char separator);
+
+/* The first line of each file is its header: given to TAKE, without its terminator,
+ * when it is read, and part of the first block (block.header), but not one of its
+ * lines. TAKE returns NULL, or what is wrong with it, which ends the reading. */
+typedef const char *kit_take_header(void *ctx, seen_key header);
+void kit_lines_header(kit_lines *r, kit_take_header *take, void *ctx);
 
 /* Reads files as they are, without unpacking, and at most the first MOST[i] bytes of
  * file i if MOST is not NULL. The array must stay. */
@@ -62,4 +70,14 @@ size_t kit_cut(const char **p, const char *end, int term, seen_key *out, size_t 
 /* The same for CSV records. */
 size_t kit_cut_csv(const char **p, const char *end, int term, char separator,
                    seen_key *out, size_t max);
+
+/* The quote in [P, END) that is not closed there; NULL if all are. P begins a record.
+ */
+const char *kit_open_quote(const char *p, const char *end, int term, char separator);
+
+/* 3 if a UTF-8 byte order mark is at P, else 0. */
+static inline size_t kit_bom(const char *p, size_t len)
+{
+    return len >= 3 && p[0] == '\xef' && p[1] == '\xbb' && p[2] == '\xbf' ? 3 : 0;
+}
 #endif

@@ -32,6 +32,17 @@ void emit_bytes(emitter *e, const void *p, size_t len, bool open_end)
     e->owed = open_end;
 }
 
+void emit_header(emitter *e, const keyspec *k)
+{
+    seen_key header = keyspec_header(k);
+    char t = (char)e->term;
+    if (!e->out || e->headed || !header.data)
+        return;
+    e->headed = true;
+    emit_bytes(e, header.data, header.len, false);
+    emit_bytes(e, &t, 1, false);
+}
+
 /* Where in [I, N) the flags change from VALUE: eight at a time, because on real data
  * their order cannot be predicted, and a mispredicted branch costs as much as a line.
  */

@@ -9,6 +9,7 @@ typedef struct emitter {
     kit_output *out;
     int term;
     bool owed; /* the last line written had no terminator: one comes before the next */
+    bool headed; /* the header is written */
     uint64_t lines;
 } emitter;
 
@@ -28,6 +29,9 @@ typedef struct packed_lines {
 } packed_lines;
 packed_lines emit_pack(batch *b, bool want);
 void emit_packed(emitter *e, const packed_lines *p);
+
+/* Writes the header of K's files, once, if there is one; before any line. */
+void emit_header(emitter *e, const keyspec *k);
 
 /* LEN bytes of whole lines, the last without its terminator if OPEN_END. */
 void emit_bytes(emitter *e, const void *p, size_t len, bool open_end);

@@ -98,7 +98,8 @@ static void prepare(feed *f, slot *s)
 {
     const keyspec *k = &f->spec.keys;
     batch *b = &s->b;
-    const char *p = b->block.data, *end = p + b->block.len;
+    const char *p = b->block.data + b->block.header,
+               *end = b->block.data + b->block.len;
     b->n = 0;
     while (p < end) {
         if (b->n == s->room)
@@ -193,8 +194,11 @@ feed *feed_open(const feed_spec *spec)
         kit_die("%s", bad);
     f->plain = keyspec_plain(&f->spec.keys);
     f->lines = kit_lines_new(f->spec.files, f->spec.nfiles, f->spec.keys.term);
+    keyspec_check(&f->spec.keys);
     if (f->spec.keys.csv)
         kit_lines_csv(f->lines, keyspec_comma(&f->spec.keys));
+    if (keyspec_has_name(&f->spec.keys))
+        kit_lines_header(f->lines, keyspec_take_header, f->spec.keys.fields);
     if (f->spec.raw)
         kit_lines_raw(f->lines, spec->most);
     f->helpers = spec->threads > 1 ? spec->threads - 1 : 0;

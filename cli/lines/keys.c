@@ -1,5 +1,6 @@
 /* keys.c - the key of a line: a field, trimmed, unquoted, normalised, in lower case. */
 #include "keys.h"
+#include "key_fields.h"
 #include "messages.h"
 #include "human_numbers.h"
 #include "url.h"
@@ -11,8 +12,14 @@ bool keyspec_option(keyspec *k, const kit_parse *p, int key)
 {
     switch (key) {
     case 'k':
-        if (!kit_parse_count(p->arg, &k->field) || k->field > 1000000000)
+        k->asked = p->arg;
+        k->field = 0;
+        k->fields = NULL;
+        if (kit_parse_count(p->arg, &k->field) && k->field > MOST_FIELDS)
             kit_bad_value(p, key, "a field number from 1 on");
+        if (!k->field && !(k->fields = key_fields_parse(p->arg)))
+            kit_bad_value(p, key, "a field number from 1 on, a column's name, or "
+                                  "several with commas between");
         return true;
     case 't':
         if (strcmp(p->arg, "\\t") == 0)
@@ -57,19 +64,13 @@ bool word_option(words *w, const kit_parse *p, int key)
 
 bool keyspec_plain(const keyspec *k)
 {
-    return !k->field && !k->width && !k->crlf && !k->trim && !k->nocase && !k->url;
+    return !k->field && !k->fields && !k->width && !k->crlf && !k->trim && !k->nocase &&
+           !k->url && !k->csv;
 }
 
 /* ---- arena: chunks that stay where they are until the batch is done -------------- */
 
-struct arena_chunk {
-    struct arena_chunk *next;
-    size_t used, room;
-    char data[];
-};
-
-/* Room for LEN bytes; what is used of it is added to a->last->used. */
-static char *arena_room(arena *a, size_t len)
+char *arena_room(arena *a, size_t len)
 {
     while (!a->last || a->last->room - a->last->used < len) {
         if (a->last && a->last->next) {
@@ -118,10 +119,9 @@ static bool white(char c)
     return blank(c) || (c >= '\n' && c <= '\r');
 }
 
-static bool find_field(const keyspec *k, seen_key *key)
+static bool find_field(const keyspec *k, uint64_t n, seen_key *key)
 {
     const char *p = key->data, *end = p + key->len, *q;
-    uint64_t n = k->field;
     if (k->separator >= 0) {
         while (--n) {
             q = memchr(p, k->separator, (size_t)(end - p));
@@ -148,12 +148,9 @@ static bool find_field(const keyspec *k, seen_key *key)
     return true;
 }
 
-/* Fields of CSV: quoted fields lose their quotes, doubled quotes become one. A carriage
- * return at the end belongs to the end of the line. */
-static bool find_csv(const keyspec *k, arena *a, seen_key *key)
+bool csv_field(char separator, uint64_t field, arena *a, seen_key *key)
 {
     const char *p = key->data, *end = p + key->len;
-    char separator = keyspec_comma(k);
     if (end > p && end[-1] == '\r')
         end--;
     for (uint64_t n = 1;; n++) {
@@ -172,7 +169,7 @@ static bool find_csv(const keyspec *k, arena *a, seen_key *key)
         const char *close = p;
         while (p < end && *p != separator)
             p++;
-        if (n < k->field) {
+        if (n < field) {
             if (p == end)
                 return false;
             p++;
@@ -229,16 +226,47 @@ seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
     return key;
 }
 
+/* Field N of LINE; false, and empty, if there is none. */
+static bool find(const keyspec *k, uint64_t n, arena *a, seen_key *line)
+{
+    if (k->csv ? csv_field(keyspec_comma(k), n, a, line) : find_field(k, n, line))
+        return true;
+    line->len = 0;
+    return false;
+}
+
+/* Several fields are joined as a CSV record, which no two lists of fields share. */
+static seen_key join_fields(const keyspec *k, arena *a, seen_key line,
+                            uint64_t *missing)
+{
+    seen_key part[KEY_FIELDS];
+    bool there = true;
+    size_t n = k->fields->n;
+    for (size_t i = 0; i < n; i++) {
+        part[i] = line;
+        there &= find(k, k->fields->one[i].at, a, part + i);
+        part[i] = keyspec_bare(k, a, part[i]);
+    }
+    *missing += !there;
+    return n == 1 ? part[0] : csv_join(a, part, n);
+}
+
 seen_key keyspec_key(const keyspec *k, arena *a, seen_key line, uint64_t *missing)
 {
     seen_key key = line;
     if (k->crlf && key.len && ((const char *)key.data)[key.len - 1] == '\r')
         key.len--;
-    if (k->field && !(k->csv ? find_csv(k, a, &key) : find_field(k, &key))) {
-        key.len = 0;
-        ++*missing;
+    if (k->csv) {
+        size_t bom = kit_bom(key.data, key.len);
+        key = (seen_key){(const char *)key.data + bom, key.len - bom};
     }
-    key = keyspec_bare(k, a, key);
+    if (k->fields) {
+        key = join_fields(k, a, key, missing);
+    } else {
+        if (k->field && !find(k, k->field, a, &key))
+            ++*missing;
+        key = keyspec_bare(k, a, key);
+    }
     if (k->width && key.len > k->width)
         key.len = k->width;
     return key;

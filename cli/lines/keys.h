@@ -9,8 +9,14 @@
 #include "lines.h"
 #include "options.h"
 
+/* Several fields, or fields by their names in the header; shared by all copies of a
+ * keyspec. */
+typedef struct key_fields key_fields;
+
 typedef struct keyspec {
-    uint64_t field; /* 1 is the first; 0: the whole line */
+    uint64_t field;     /* 1 is the first; 0: the whole line, unless: */
+    key_fields *fields; /* these are the key; NULL */
+    const char *asked;  /* the argument of -k, for messages; NULL */
     int separator;  /* -1: runs of blanks, as in awk; with --csv: comma */
     int term;       /* what ends a line */
     uint64_t width; /* how many bytes of the key count; 0: all */
@@ -27,15 +33,18 @@ enum { OPT_TRIM = 0x400, OPT_CSV, OPT_CRLF };
 
 /* Rows for a command's table of options. */
 #define KEY_OPTIONS                                                                    \
-    {'k', "key", "N",                                                                  \
-     "The key is field N (1 is the first) instead of the whole line. A line without "  \
-     "that field has the empty key."},                                                 \
+    {'k', "key", "FIELD",                                                              \
+     "The key is field FIELD (1 is the first) instead of the whole line. A line "      \
+     "without that field has the empty key. 2,3 are two fields together, as a CSV "    \
+     "record. A name (with --csv) is the column that the header calls so: the first "  \
+     "line of each file, which is no line itself and printed as it came."},            \
         {'t', "separator", "CHAR",                                                     \
          "Fields are separated by CHAR (\\t is a tab) instead of by blanks; two in a " \
          "row enclose an empty field."},                                               \
         {OPT_CSV, "csv", NULL,                                                         \
          "Fields are those of CSV, separated by commas or -t CHAR and unquoted; a "    \
-         "record may span several lines."},                                            \
+         "record may span several lines. A byte order mark is not part of the key; a " \
+         "quote that is never closed is an error."},                                   \
         {OPT_TRIM, "trim", NULL, "Ignore white space around the key."},                \
         {OPT_CRLF, "crlf", NULL,                                                       \
          "A carriage return at the end of a line is not part of it (lists from "       \
@@ -54,6 +63,28 @@ bool keyspec_option(keyspec *k, const kit_parse *p, int key);
 
 /* Whether the key is the line itself, byte for byte. */
 bool keyspec_plain(const keyspec *k);
+
+/* Whether the key is a field, or several. */
+static inline bool keyspec_has_field(const keyspec *k)
+{
+    return k->field || k->fields;
+}
+
+/* Whether a field is given by its name. */
+bool keyspec_has_name(const keyspec *k);
+
+/* Ends the program if a name is given where fields have none: without --csv. */
+void keyspec_check(const keyspec *k);
+
+/* The same keys in other files, whose headers may differ. */
+keyspec keyspec_elsewhere(const keyspec *k);
+
+/* Takes the header of a file, which gives the names their places. NULL, or what is
+ * wrong with it: a name is missing or there twice, or an earlier header was another. */
+const char *keyspec_take_header(void *fields, seen_key header);
+
+/* The header as it came, without its terminator; {NULL, 0} if there is none yet. */
+seen_key keyspec_header(const keyspec *k);
 
 /* What separates CSV fields. */
 static inline char keyspec_comma(const keyspec *k)

@@ -20,7 +20,8 @@ static named_filter *open_list(const uniq *u, const char *name,
                                const seen_hasher *hasher)
 {
     char *const files[] = {(char *)name};
-    feed_spec spec = {.files = files, .nfiles = 1, .keys = u->keys, .hash = true};
+    feed_spec spec = {
+        .files = files, .nfiles = 1, .keys = keyspec_elsewhere(&u->keys), .hash = true};
     seen_spec set = {.kind = SEEN_SET, .hasher = hasher};
     named_filter *s = kit_alloc(sizeof *s);
     *s = (named_filter){
@@ -36,9 +37,9 @@ static named_filter *open_list(const uniq *u, const char *name,
     }
     feed_close(f);
     if (lines && missing == lines)
-        kit_die("--against %s: no line has field %llu: -k counts for lists too (for a "
+        kit_die("--against %s: no line has field %s: -k counts for lists too (for a "
                 "list of bare keys make a filter with 'seen add')",
-                name, (unsigned long long)u->keys.field);
+                name, u->keys.asked);
     return s;
 }
 

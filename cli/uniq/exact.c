@@ -323,6 +323,8 @@ static void print(exact *x, batch *b)
         return;
     u->lines += b->n;
     u->missing += b->missing;
+    emit_header(&u->dup, &u->keys);
+    emit_header(&u->out, &u->keys);
     if (u->dup.out)
         emit_lines(&u->dup, b, true, false);
     emit_lines(&u->out, b, u->repeated, true);

@@ -152,6 +152,7 @@ static void note(uniq *u, batch *b, uint64_t memory)
     k->lines = u->lines;
     k->memory = memory;
     /* The repeats are copied out before the lines are moved. */
+    emit_header(&u->dup, &u->keys);
     if (u->dup.out && b->n)
         emit_lines(&u->dup, b, true, false);
 }
@@ -200,6 +201,7 @@ static void write_out(void *ctx, batch *b)
     pass *w = ctx;
     work *k = b->own;
     uniq *u = w->u;
+    emit_header(&u->out, &u->keys);
     emit_packed(&u->out, &k->packed);
     if (u->after_print && !kit_output_replaces(u->out.out))
         after_print_record(u->after_print, u->seen);

@@ -4,7 +4,7 @@
 
 printf 'http://a.example/\nhttp://b.example/\nhttp://a.example/\n' >urls.txt
 printf '192.0.2.1 GET /\n192.0.2.2 GET /\n192.0.2.1 GET /x\n' >access.log
-printf '1,"a, b"\n2,c\n3,"a, b"\n' >orders.csv
+printf 'id,city\n1,"a, b"\n2,c\n3,"a, b"\n' >orders.csv
 printf 'http://b.example/\n' >blocked.txt
 printf 'tree\nhouse\n' >dictionary.txt
 printf 'tree\nxyzzy\n' >text.txt
