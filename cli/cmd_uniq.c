@@ -4,6 +4,7 @@
  * written, files are replaced only when they are whole, and every failure is reported
  * with status 2. */
 #include "uniq/against.h"
+#include "uniq/checkpoint.h"
 #include "uniq/budget.h"
 #include "uniq/counting.h"
 #include "commands.h"
@@ -25,7 +26,8 @@ enum {
     OPT_STATS,
     OPT_JSON,
     OPT_MAX_LOST,
-    OPT_PRINT_FIRST
+    OPT_PRINT_FIRST,
+    OPT_CHECKPOINT
 };
 
 /* A set that begins with this many keys doubles through powers of two, which waste the
@@ -37,6 +39,12 @@ static const kit_option options[] = {
      "Remember the lines in FILE across runs; FILE is created if it is missing. A "
      "killed run may repeat lines next time but never loses one. Sizes (-n, -e, -m) "
      "apply when FILE is created."},
+    {OPT_CHECKPOINT, "checkpoint", "N",
+     "Save the state whenever N new lines were printed [every 15 seconds, or less "
+     "often if it takes long]; 0: only at the end. After a kill the next run goes on "
+     "from the last save: it cuts the unfinished output of -o back to it, and on "
+     "standard output repeats what came later. While a run lasts, FILE.run says how "
+     "far it is. With -d or -D the state is saved only at the end."},
     WAIT_OPTION,
     OPTION_REDIS("Remember the lines in a filter"),
     OPTION_REDIS_MODULE,
@@ -127,6 +135,12 @@ static void set_option(uniq *u, const kit_parse *p, int key)
         break;
     case OPT_PRINT_FIRST:
         u->print_first = true;
+        break;
+    case OPT_CHECKPOINT:
+        if (strcmp(p->arg, "0") == 0)
+            u->checkpoint = 0;
+        else if (!kit_parse_count(p->arg, &u->checkpoint))
+            kit_bad_value(p, key, "a number of lines");
         break;
     case OPT_AGAINST:
         u->against_name = kit_grow(u->against_name, u->nagainst + 1, sizeof(char *));
@@ -247,21 +261,33 @@ static bool may_shard(const uniq *u)
            !u->size.memory && u->max_lost < 0;
 }
 
+/* Opens the state, or makes it; returns whether it is new. */
+static bool open_state(uniq *u)
+{
+    for (;;) {
+        u->seen = named_open(u->state_name, NAMED_CHANGE | NAMED_MAY_MAKE);
+        if (u->seen->filter || u->seen->ops)
+            return false;
+        make_filter(u);
+        if (named_create(u->seen))
+            return true;
+        named_close(u->seen); /* another run was faster */
+    }
+}
+
 static void open_filters(uniq *u)
 {
     if (may_shard(u)) {
         u->shards = shards_new(u->size.keys);
         return;
     }
-    if (u->state_name) {
-        u->seen = named_open(u->state_name, NAMED_CHANGE | NAMED_MAY_MAKE);
-    } else {
+    bool new = !u->state_name || open_state(u);
+    if (!u->state_name) {
         u->seen = kit_alloc(sizeof *u->seen);
         *u->seen = (named_filter){.lock = -1};
-    }
-    if (!u->seen->filter && !u->seen->ops) {
         make_filter(u);
-    } else if (u->seen->filter) {
+    }
+    if (!new &&u->seen->filter) {
         seen_kind kind = seen_kind_of(u->seen->filter);
         if (!(seen_kind_can(kind) & SEEN_CAN_ADD) && kind != SEEN_FOREIGN)
             kit_die("%s: a %s filter cannot take new lines", u->state_name,
@@ -335,7 +361,8 @@ static void report(const uniq *u)
 
 static int uniq_main(const kit_command *self, int argc, char **argv)
 {
-    uniq u = {.keys = KEYSPEC_INIT, .max_lost = -1};
+    uniq u = {
+        .keys = KEYSPEC_INIT, .max_lost = -1, .checkpoint = CHECKPOINT_BY_TIME};
     parse(&u, self, argc, argv);
     const char *bad = kit_lines_check(u.files, u.nfiles);
     if (bad)
@@ -344,7 +371,10 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
         catch_signals();
     if (!u.exact && !u.count)
         open_filters(&u);
-    u.out = emit_open(u.out_name, u.keys.term);
+    if (u.state_name && u.seen->filter)
+        u.saves = checkpoint_open(&u);
+    else
+        u.out = emit_open(u.out_name, u.keys.term);
     if (u.dup_name)
         u.dup = emit_open(u.dup_name, u.keys.term);
     if (u.count) {
@@ -360,7 +390,11 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
      * place, then the state. A run that was stopped keeps what it has printed, but
      * replaces no file by a part. */
     bool files = u.out_name || u.dup_name;
-    if (!kit_stopped || !files) {
+    if (u.saves && kit_stopped && files) {
+        checkpoint_stop(u.saves);
+    } else if (u.saves) {
+        checkpoint_finish(u.saves);
+    } else if (!kit_stopped || !files) {
         emit_finish(&u.dup, u.state_name != NULL);
         emit_finish(&u.out, u.state_name != NULL);
         if (u.state_name)
@@ -376,6 +410,7 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
     emit_close(&u.out);
     emit_close(&u.dup);
     after_print_free(u.after_print);
+    checkpoint_free(u.saves);
     named_close(u.seen);
     shards_free(u.shards);
     for (size_t i = 0; i < u.nagainst && u.against; i++)
@@ -383,6 +418,7 @@ static int uniq_main(const kit_command *self, int argc, char **argv)
     free(u.against);
     free(u.against_name);
     if (kit_stopped) {
+        kit_temp_remove();
         signal(kit_stopped, SIG_DFL);
         raise(kit_stopped);
     }

@@ -27,7 +27,9 @@ struct kit_output {
 /* Names of unfinished files, removed when the program ends. */
 static char **temps;
 static size_t temp_count;
-static const char *made_empty;
+static const char *made; /* if it still is this file: */
+static dev_t made_on;
+static ino_t made_inode;
 
 void kit_temp_remove(void)
 {
@@ -35,9 +37,9 @@ void kit_temp_remove(void)
     for (size_t i = 0; i < temp_count; i++)
         unlink(temps[i]);
     temp_count = 0;
-    if (made_empty && stat(made_empty, &st) == 0 && st.st_size == 0)
-        unlink(made_empty);
-    made_empty = NULL;
+    if (made && stat(made, &st) == 0 && st.st_dev == made_on && st.st_ino == made_inode)
+        unlink(made);
+    made = NULL;
 }
 
 static void at_exit(void)
@@ -47,10 +49,15 @@ static void at_exit(void)
         atexit(kit_temp_remove);
 }
 
-void kit_made_empty(const char *name)
+void kit_made_file(const char *name)
 {
+    struct stat st;
     at_exit();
-    made_empty = name;
+    if (stat(name, &st) < 0)
+        return;
+    made_on = st.st_dev;
+    made_inode = st.st_ino;
+    made = name;
 }
 
 /* Makes room for one more name. Called before the file is created: if memory is out, no
@@ -251,6 +258,52 @@ int kit_output_commit(kit_output *o)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = e;
     return rc < 0 ? failed(o) : 0;
+}
+
+int kit_output_commit_new(kit_output *o)
+{
+    if (kit_output_finish(o, 0) < 0)
+        return -1;
+    int rc = sn_replace_commit_new(&o->to);
+    return rc < 0 ? failed(o) : 0;
+}
+
+const char *kit_output_keep(kit_output *o)
+{
+    forget(o->to.temporary);
+    return sn_replace_keep(&o->to) < 0 ? NULL : o->to.temporary;
+}
+
+kit_output *kit_output_resume(const char *path, const char *kept, uint64_t size)
+{
+    struct stat st;
+    kit_output *o = kit_alloc(sizeof *o);
+    int rc = sn_replace_resume(&o->to, path, kept);
+    if (rc == 0) {
+        rc = fstat(o->to.fd, &st);
+        if (rc == 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < size)) {
+            errno = EINVAL;
+            rc = -1;
+        }
+        if (rc == 0)
+            rc = ftruncate(o->to.fd, (off_t)size);
+        if (rc == 0)
+            rc = lseek(o->to.fd, 0, SEEK_END) < 0 ? -1 : 0;
+    }
+    if (rc < 0) {
+        int e = errno;
+        sn_replace_abort(&o->to);
+        free(o);
+        errno = e;
+        return NULL;
+    }
+    o->name = kit_copy(o->to.path);
+    return o;
+}
+
+int kit_output_fd(const kit_output *o)
+{
+    return o->to.fd;
 }
 
 void kit_output_close(kit_output *o)

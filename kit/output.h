@@ -42,8 +42,23 @@ int kit_output_finish(kit_output *o, int sync);
  * only the folder could not be synchronised. */
 int kit_output_commit(kit_output *o);
 
-/* Frees O; a file that was not committed disappears, and the old one is as it was. */
+/* The same, but fails with EEXIST, and changes nothing, if there is a file already. */
+int kit_output_commit_new(kit_output *o);
+
+/* Frees O; a file that was not committed disappears, unless it is kept, and the old one
+ * is as it was. */
 void kit_output_close(kit_output *o);
+
+/* Lets the file beside its place outlive the program, whatever happens to that. Returns
+ * its name, which is valid as long as O; NULL with errno on failure. A later program
+ * goes on with the first SIZE bytes of it: kit_output_resume, which fails as
+ * kit_output_open does, and with EINVAL if there are fewer bytes. */
+const char *kit_output_keep(kit_output *o);
+kit_output *kit_output_resume(const char *path, const char *kept, uint64_t size);
+
+/* The descriptor that is written to, for callers that lock it or look at what was
+ * written. */
+int kit_output_fd(const kit_output *o);
 
 /* Ends the program: for a closed pipe quietly and by the signal, as other filters do;
  * otherwise with a message that says what failed, and status 2. */
@@ -62,7 +77,7 @@ int kit_temp_nameless(void);
 void kit_temp_forget(char *name); /* NAME was renamed or removed; frees it */
 void kit_temp_remove(void);       /* all unfinished ones; safe in a signal handler */
 
-/* NAME, which must stay, was made empty: it is removed with the unfinished files if it
- * is still empty then. */
-void kit_made_empty(const char *name);
+/* The file NAME, a string which must stay, was just made: it is removed with the
+ * unfinished files, if it was not replaced by then. */
+void kit_made_file(const char *name);
 #endif

@@ -33,36 +33,28 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Opens NAME, or makes it; -1 if it is missing and not to be made. */
-static int open_or_make(const char *name, bool make)
+int file_lock_new(int fd)
 {
-    for (;;) {
-        int fd = open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0 && errno == ENOENT && !make)
-            return -1;
-        if (fd < 0 && errno == ENOENT) {
-            fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-            if (fd < 0 && errno == EEXIST)
-                continue;
-            if (fd >= 0)
-                kit_made_empty(name);
-        }
-        if (fd < 0)
-            kit_die("%s: %s", name, strerror(errno));
-        return fd;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own >= 0 && flock(own, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        close(own);
+        return -1;
     }
+    return own;
 }
 
-int file_lock(const char *name, bool make)
+int file_lock(const char *name)
 {
     double end = now() + patience;
     long nap = FIRST_NAP;
     for (;;) {
         struct stat a, b;
         kit_must_be_file(name);
-        int fd = open_or_make(name, make);
-        if (fd < 0)
+        int fd = open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0 && errno == ENOENT)
             return -1;
+        if (fd < 0)
+            kit_die("%s: %s", name, strerror(errno));
         if (fstat(fd, &a) < 0 || !S_ISREG(a.st_mode))
             kit_die("%s: not a regular file", name);
         bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;

@@ -159,18 +159,20 @@ static named_filter *new_named(const char *name)
 }
 
 /* Locks the file, and refuses what would be destroyed by adding to it. True if there is
- * a filter in it; false if the file is empty, which is fine for NAMED_MAY_MAKE. */
+ * a filter in it; false if it is missing or empty, which is fine for NAMED_MAY_MAKE. */
 static bool prepare_change(named_filter *s, unsigned how)
 {
     struct stat st;
     if (!strcmp(s->name, "-"))
         kit_die("a filter that is to be changed must be a file, not standard input");
-    s->lock = file_lock(s->name, how & NAMED_MAY_MAKE);
-    if (s->lock < 0)
+    s->lock = file_lock(s->name);
+    if (s->lock < 0 && !(how & NAMED_MAY_MAKE))
         kit_die("%s: %s", s->name, strerror(ENOENT));
     check_place(s->name);
+    if (s->lock < 0)
+        return false;
     if (how & NAMED_MAY_MAKE && fstat(s->lock, &st) == 0 && st.st_size == 0)
-        return false; /* new, or left by a run that was killed before its first save */
+        return false; /* made by another program, for us */
     format_check_target(s->name);
     return true;
 }
@@ -383,8 +385,29 @@ void named_replace(named_filter *s)
             exit(2);
         return;
     }
+    int lock = file_lock_new(kit_output_fd(s->replacement));
     put_in_place(s->replacement, s->name, s->filter);
     s->replacement = NULL;
+    if (s->lock >= 0)
+        close(s->lock);
+    s->lock = lock;
+}
+
+bool named_create(named_filter *s)
+{
+    if (s->lock >= 0) { /* an empty file, which stays ours */
+        named_save(s);
+        return true;
+    }
+    kit_output *o = write_beside(s->name, s->filter, false);
+    s->lock = file_lock_new(kit_output_fd(o));
+    bool made = kit_output_commit_new(o) == 0;
+    if (!made && errno != EEXIST)
+        kit_output_fail(o);
+    kit_output_close(o);
+    if (made)
+        kit_made_file(s->name);
+    return made;
 }
 
 void named_save(named_filter *s)
@@ -428,7 +451,7 @@ named_target named_claim(const char *name, bool force)
     if (t.existed && !force)
         kit_die("%s: exists already (-f replaces it)", name);
     if (t.existed)
-        t.lock = file_lock(name, false);
+        t.lock = file_lock(name);
     return t;
 }
 
@@ -439,7 +462,7 @@ void named_fulfil(named_target *t, const seen_filter *f)
         /* It did not exist: what another run has made meanwhile is not overwritten. */
         if (!t->force && access(t->name, F_OK) == 0)
             kit_die("%s: was made by another run meanwhile (-f replaces it)", t->name);
-        t->lock = file_lock(t->name, false);
+        t->lock = file_lock(t->name);
     }
     put_in_place(o, t->name, f);
     if (t->lock >= 0)

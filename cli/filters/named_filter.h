@@ -50,7 +50,8 @@ enum {
     NAMED_ASK = 0,      /* only asked: shared, read-only */
     NAMED_CHANGE = 1,   /* will be changed and saved: locked against a second writer */
     NAMED_MAY_MAKE = 2, /* with NAMED_CHANGE: a missing or empty file is fine, then
-                         * s->filter is NULL until the caller makes one */
+                         * s->filter is NULL until the caller makes one and calls
+                         * named_create */
     NAMED_COPY = 4      /* in memory, to be changed but not saved under its name */
 };
 
@@ -69,6 +70,11 @@ int named_try(const char *name, named_filter **out);
  * it will be saved. */
 void named_make(named_filter *s, const sizing *z, const seen_spec *spec, bool kept);
 
+/* Puts the new filter of S under its name, whole: no file is ever there without a
+ * filter in it. It is removed again if the program fails before its first save. False
+ * if another run has made the file meanwhile: open it. Ends the program if it fails. */
+bool named_create(named_filter *s);
+
 /* Adds N keys in order; HASHES may be NULL. Ends the program if it fails. */
 void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *dup);
@@ -86,8 +92,9 @@ double named_lost(named_filter *s);
 void named_lost_range(const named_filter *s, double before, double *low, double *high);
 
 /* Replaces the file whole, in two steps: named_write writes a new file beside the old
- * one and waits until it is safe on disk, named_replace puts it in place. A full disk
- * fails in the first step. Both end the program if they fail. */
+ * one (s->replacement) and waits until it is safe on disk, named_replace puts it in
+ * place; it stays locked. A full disk fails in the first step. Both end the program if
+ * they fail. */
 void named_write(named_filter *s);
 void named_replace(named_filter *s);
 void named_save(named_filter *s); /* both */

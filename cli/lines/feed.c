@@ -273,6 +273,14 @@ static void wait_turn(feed *f, const size_t *whose, size_t turn)
     pthread_mutex_unlock(&f->state);
 }
 
+void feed_wait_written(feed *f)
+{
+    pthread_mutex_lock(&f->state);
+    size_t turn = f->deciding[0];
+    pthread_mutex_unlock(&f->state);
+    wait_turn(f, &f->writing, turn);
+}
+
 static void next_turn(feed *f, size_t *whose)
 {
     pthread_mutex_lock(&f->state);

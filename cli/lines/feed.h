@@ -67,6 +67,9 @@ typedef struct feed_steps {
 } feed_steps;
 void feed_run(feed *f, const feed_steps *steps, void *ctx);
 
+/* For DECIDE (of one part): waits until every batch before this one is written. */
+void feed_wait_written(feed *f);
+
 /* The hash of a key as batches have it. */
 uint64_t feed_hash(const seen_hasher *h, seen_key key);
 

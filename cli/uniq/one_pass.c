@@ -4,6 +4,7 @@
  * Threads take batches in turn (feed.h). With more than one, a set of fingerprints is
  * kept in shards, which take turns of their own. */
 #include "budget.h"
+#include "checkpoint.h"
 #include "progress.h"
 #include "messages.h"
 #include "source.h"
@@ -162,6 +163,10 @@ static bool decide(void *ctx, batch *b, unsigned part)
     pass *w = ctx;
     work *k = b->own;
     (void)part;
+    if (w->u->saves && !w->enough && !kit_stopped && checkpoint_due(w->u->saves)) {
+        feed_wait_written(w->f);
+        checkpoint_save(w->u->saves);
+    }
     size_t taken = w->enough || kit_stopped ? 0 : add_batch(w->u, b, &w->r, &w->losses);
     k->last = taken < b->n && !w->enough && !kit_stopped;
     cut_short(w, b, taken);

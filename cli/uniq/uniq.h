@@ -9,6 +9,10 @@
 #include "shards.h"
 #include "filters/sizing.h"
 
+#define CHECKPOINT_BY_TIME UINT64_MAX
+
+typedef struct checkpoint checkpoint;
+
 typedef struct uniq {
     /* as asked */
     keyspec keys;
@@ -19,7 +23,8 @@ typedef struct uniq {
     char **against_name;
     size_t nagainst;
     bool repeated, exact, count, by_count, quiet, stats, json, print_first;
-    double max_lost; /* below 0: no bound */
+    double max_lost;     /* below 0: no bound */
+    uint64_t checkpoint; /* new lines between saves of the state; 0: only at the end */
     unsigned threads;
 
     /* the run */
@@ -28,6 +33,7 @@ typedef struct uniq {
     named_filter **against;
     after_print *after_print; /* lines are recorded after they are out; NULL: at once */
     emitter out, dup;
+    checkpoint *saves; /* of a state that is a file; NULL */
     uint64_t lines, missing, distinct; /* distinct: of --count */
     double lost_base;                  /* expected losses from before this run */
     double short_base; /* at the start: keys that set bits but were not counted */

@@ -121,6 +121,29 @@ int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
     return 0;
 }
 
+int sn_replace_keep(sn_replace *r)
+{
+    if (r->nameless && take_name(r, 0) < 0)
+        return failed("write", r->path);
+    r->kept = true;
+    return sn_sync_folder(r->temporary) < 0
+               ? failed("synchronise the folder of", r->temporary)
+               : 0;
+}
+
+int sn_replace_resume(sn_replace *r, const char *path, const char *temporary)
+{
+    *r = (sn_replace){.fd = -1, .kept = true};
+    r->path = realpath(path, NULL);
+    if (!r->path && errno == ENOENT)
+        r->path = strdup(path);
+    r->temporary = strdup(temporary);
+    if (!r->path || !r->temporary)
+        return give_up(r, failed("look at", path));
+    r->fd = open(temporary, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    return r->fd >= 0 ? 0 : give_up(r, failed("open", temporary));
+}
+
 int sn_replace_write(sn_replace *r, const void *p, size_t len)
 {
     r->synced = false;
@@ -167,11 +190,26 @@ int sn_replace_commit(sn_replace *r)
     return give_up(r, rc);
 }
 
+int sn_replace_commit_new(sn_replace *r)
+{
+    char from[40];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", r->fd);
+    int rc = sn_replace_sync(r);
+    if (rc == 0 && linkat(AT_FDCWD, r->nameless ? from : r->temporary, AT_FDCWD,
+                          r->path, r->nameless ? AT_SYMLINK_FOLLOW : 0) < 0)
+        rc = failed("create", r->path);
+    if (rc == 0 && close_file(r) < 0)
+        rc = failed("write", r->path);
+    if (rc == 0 && sn_sync_folder(r->path) < 0)
+        rc = failed("synchronise the folder of", r->path);
+    return give_up(r, rc); /* which removes the temporary name, if there is one */
+}
+
 void sn_replace_abort(sn_replace *r)
 {
     if (r->fd >= 0)
         close(r->fd);
-    if (r->temporary && !r->nameless)
+    if (r->temporary && !r->nameless && !r->kept)
         unlink(r->temporary);
     free(r->temporary);
     free(r->path);

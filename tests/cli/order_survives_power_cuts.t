@@ -60,6 +60,7 @@ before() {
 
 seq 1 1000 >in
 seq 1 2 100 >odd
+seq 2000 2100 >more
 seen new --seed 3 -n 1000 a.seen && cp a.seen b.seen
 seen new -r -n 1000 c.seen && seen add c.seen in
 mkdir elsewhere
@@ -98,6 +99,24 @@ for j in 1 2; do
 done
 recorded seen uniq -s state in odd
 ok "uniq -s" in_order state
+
+# A state that is saved on the way: output, new state, the log that knows both, its place.
+rm -f state out
+recorded seen uniq -s state --checkpoint 1 -o out in odd more
+ok "uniq --checkpoint: the output" in_order out
+ok "uniq --checkpoint: the order of each save" sh -c '
+    awk "\$1 == \"data\" && \$3 == \"state.run\" { log_at = NR; if (!out) early = 1; next }
+        \$1 == \"data\" { safe[\$2] = NR; out = 1 }
+        \$1 == \"folder\" { waiting = 0 }
+        \$1 == \"rename\" && (waiting || !safe[\$2]) { early = 1 }
+        \$1 == \"rename\" { waiting = 1 }
+        \$1 == \"rename\" && \$3 == \"state\" {
+            n++
+            if (safe[\$2] > log_at || log_at < last) early = 1
+            last = NR; out = 0
+        }
+        END { exit !(n == 2 && !early && !waiting) }" record || { cat record; exit 1; }'
+ok "uniq --checkpoint: the output has its place before the last state" before out state
 
 # dedup's state: the list of files names the new filter before the filter has its place.
 seq 1 500 | sed 's/.*/{"text":"document & about number & and nothing but &"}/' >docs.jsonl
