@@ -122,6 +122,7 @@ static void set_option(uniq *u, const kit_parse *p, int key)
         break;
     case 'q':
         u->quiet = true;
+        kit_hush();
         break;
     case 'w':
         if (!kit_parse_count(p->arg, &u->keys.width))

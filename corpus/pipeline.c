@@ -140,7 +140,7 @@ static bool read_block(lane *l, block *b, const char *path)
         }
         ssize_t n =
             kit_source_read(l->source, bytes_room(&b->data, want + JSON_PAD), want);
-        if (n < 0) {
+        if (n < 0 || (n == 0 && *kit_source_error(l->source))) {
             snprintf(b->error, sizeof b->error, "%s: %s", path,
                      kit_source_error(l->source));
             return false;

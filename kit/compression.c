@@ -141,9 +141,21 @@ static void gzip_end(void *state)
 
 /* ---- zstd ------------------------------------------------------------------------ */
 
+/* A window may be as large as zstd --long=31 makes it, 2 GiB: the memory is taken as it
+ * is filled, and source.c looks at it before. */
+enum { ZSTD_WINDOW_LOG = sizeof(void *) < 8 ? 30 : 31 };
+
 static void *zstd_start(void)
 {
-    return ZSTD_createDStream();
+    ZSTD_DStream *z = ZSTD_createDStream();
+    if (z)
+        ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+    return z;
+}
+
+static size_t zstd_memory(const void *state)
+{
+    return ZSTD_sizeof_DStream(state);
 }
 
 static kit_unpacked zstd_unpack(void *state, kit_piece *p)
@@ -162,7 +174,7 @@ static kit_unpacked zstd_unpack(void *state, kit_piece *p)
 
 static bool zstd_restart(void *state)
 {
-    return !ZSTD_isError(ZSTD_initDStream(state));
+    return !ZSTD_isError(ZSTD_DCtx_reset(state, ZSTD_reset_session_only));
 }
 
 static void zstd_end(void *state)
@@ -320,9 +332,9 @@ static const kit_format formats[] = {
     {"gzip", MAGIC("\x1f\x8b\x08"), NULL, gzip_start, gzip_unpack, gzip_restart,
      gzip_end, true},
     {"zstd", MAGIC("\x28\xb5\x2f\xfd"), NULL, zstd_start, zstd_unpack, zstd_restart,
-     zstd_end, false},
+     zstd_end, false, zstd_memory},
     {"zstd", MAGIC("?\x2a\x4d\x18"), NULL, zstd_start, zstd_unpack, zstd_restart,
-     zstd_end, false}, /* a skippable frame in front: 0x50 to 0x5f */
+     zstd_end, false, zstd_memory}, /* a skippable frame in front: 0x50 to 0x5f */
     {"bzip2", MAGIC("BZh?\x31\x41\x59\x26\x53\x59"), BZIP2, false},
     {"bzip2", MAGIC("BZh?\x17\x72\x45\x38\x50\x90"), BZIP2, false}, /* empty */
     {"xz", MAGIC("\xfd\x37zXZ\0"), XZ, true},
@@ -355,6 +367,13 @@ const kit_format *kit_format_of(const unsigned char *p, size_t n, bool *sure)
         }
     *sure = !perhaps;
     return perhaps;
+}
+
+/* (lz4 has zstd's skippable frames, too.) */
+bool kit_format_goes_on(const kit_format *format, const kit_format *f)
+{
+    return !strcmp(format->name, f->name) ||
+           (*f->magic == '?' && !strcmp(format->name, "lz4"));
 }
 
 const char *kit_unpacks(void)

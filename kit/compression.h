@@ -35,11 +35,15 @@ typedef struct kit_format {
     bool (*restart)(void *state); /* before another stream; false: no memory */
     void (*end)(void *state);
     bool zeros; /* zeros may stand between streams */
+    size_t (*memory)(const void *state); /* bytes held by STATE; NULL: never many */
 } kit_format;
 
 /* The format whose magic the N bytes at P begin with; NULL if there is none. *SURE is
  * false while the bytes are only the beginning of a magic. */
 const kit_format *kit_format_of(const unsigned char *p, size_t n, bool *sure);
+
+/* Whether a stream that begins as F does may follow one of FORMAT in the same file. */
+bool kit_format_goes_on(const kit_format *format, const kit_format *f);
 
 /* The names of the formats that this build unpacks, such as "gzip, zstd, bzip2". */
 const char *kit_unpacks(void);

@@ -32,6 +32,7 @@ struct kit_lines {
     void *take_ctx;
     bool begun;     /* a block of this file was returned */
     uint64_t ended; /* with CSV: lines of this file before the block */
+    bool late;      /* the block before was the last, and ERROR is what is wrong */
     char error[512];
 };
 
@@ -209,6 +210,8 @@ int kit_lines_next(kit_lines *r, kit_block *b)
     b->len = 0;
     b->open_end = false;
     b->header = 0;
+    if (r->late)
+        return -1;
     for (;;) {
         if (r->at == r->n)
             return 0;
@@ -257,6 +260,10 @@ int kit_lines_next(kit_lines *r, kit_block *b)
         if (got == 0) { /* the file ended: what was carried over is its last line */
             if (r->csv && !kit_stopped && check_quotes(r, b, "never closed") < 0)
                 return -1;
+            if (*kit_source_error(r->source)) {
+                fail(r, kit_source_error(r->source));
+                r->late = true;
+            }
             r->before += kit_source_taken(r->source);
             kit_source_close(r->source);
             r->source = NULL;
@@ -264,6 +271,8 @@ int kit_lines_next(kit_lines *r, kit_block *b)
             r->at++;
             r->begun = false;
             r->ended = 0;
+            if (!b->len && r->late)
+                return -1;
             if (!b->len)
                 continue;
             b->open_end = true;

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,22 @@ void kit_warn(const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     say(fmt, ap);
+    va_end(ap);
+}
+
+static bool hushed;
+
+void kit_hush(void)
+{
+    hushed = true;
+}
+
+void kit_caution(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (!hushed)
+        say(fmt, ap);
     va_end(ap);
 }
 

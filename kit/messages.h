@@ -11,7 +11,13 @@ void kit_say_name(const char *program);
  */
 void kit_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, then ends the program with status 2; unfinished output files are removed.
+/* The same, unless kit_hush was called: what a user who wants to hear nothing need not
+ * hear. */
+void kit_caution(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void kit_hush(void);
+
+/* The same as kit_warn, then ends the program with status 2; unfinished output files
+ * are removed.
  */
 void kit_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 

@@ -7,6 +7,7 @@
 #include "source.h"
 #include "messages.h"
 #include "compression.h"
+#include "human_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,8 @@ struct kit_source {
     void *state;              /* of FORMAT */
     bool inside;              /* in a stream: if the file ends here, it was cut short */
     bool began;               /* a stream ended before */
+    bool told;                /* how much memory it takes */
+    const char *name;         /* for messages */
     uint64_t taken, most;
     unsigned char *raw; /* bytes of the file not yet used: raw[at..len) */
     size_t at, len;
@@ -68,6 +71,7 @@ kit_source *kit_source_open(const char *path)
     }
     kit_source *s = kit_alloc(sizeof *s);
     s->fd = fd;
+    s->name = in ? "standard input" : path;
     s->most = UINT64_MAX;
     s->waits = !S_ISREG(st.st_mode);
     if (!s->waits)
@@ -172,6 +176,28 @@ static int begin(kit_source *s)
     return 0;
 }
 
+/* Whether another stream follows the one that ended: 1, 0 if what was read does not
+ * say, -1 if something else does. */
+static int another_follows(kit_source *s)
+{
+    bool sure;
+    const kit_format *f = kit_format_of(s->raw + s->at, s->len - s->at, &sure);
+    if (!sure && !s->ended)
+        return 0;
+    return f && sure && kit_format_goes_on(s->format, f) ? 1 : -1;
+}
+
+/* Reads more behind what is left. */
+static ssize_t read_behind(kit_source *s)
+{
+    memmove(s->raw, s->raw + s->at, s->len - s->at);
+    s->len -= s->at;
+    s->at = 0;
+    ssize_t n = read_some(s, s->raw + s->len, RAW - s->len);
+    s->len += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
 /* Begins the next stream; 0 if none follows in what was read. */
 static int next_stream(kit_source *s)
 {
@@ -179,9 +205,45 @@ static int next_stream(kit_source *s)
         s->at++;
     if (s->at == s->len)
         return 0;
+    for (int follows; s->began && (follows = another_follows(s)) <= 0;) {
+        if (follows < 0) { /* the end, for all that comes */
+            snprintf(s->error, sizeof s->error,
+                     "trailing garbage after the compressed data");
+            s->at = s->len;
+            s->ended = true;
+            return 0;
+        }
+        ssize_t n = read_behind(s);
+        if (n < 0 || kit_stopped)
+            return (int)n;
+    }
     if (s->began && !s->format->restart(s->state))
         return (int)fail(s, "out of memory for unpacking");
     return s->inside = true;
+}
+
+/* Unpackers that hold much more than usual are named, and refused if the machine could
+ * not hold it. */
+static int check_memory(kit_source *s)
+{
+    enum { USUAL = 160 << 20 }; /* zstd's largest window without --long, and some */
+    size_t much = s->format->memory ? s->format->memory(s->state) : 0;
+    uint64_t machine =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    char size[24];
+    if (much <= USUAL || s->told)
+        return 0;
+    s->told = true;
+    kit_show_bytes((double)much, size);
+    if (much > machine / 2) {
+        snprintf(s->error, sizeof s->error,
+                 "%s data that takes %s to unpack, more than half of the machine's "
+                 "memory",
+                 s->format->name, size);
+        return -1;
+    }
+    kit_caution("%s: %s data that takes %s to unpack", s->name, s->format->name, size);
+    return 0;
 }
 
 static ssize_t fail_format(kit_source *s, const char *what)
@@ -217,6 +279,8 @@ static ssize_t read_packed(kit_source *s, void *buf, size_t size)
             return fail_format(s, "is damaged");
         if (rc == KIT_NO_MEMORY)
             return fail_format(s, "needs more memory to unpack than there is");
+        if (check_memory(s) < 0)
+            return -1;
         if (rc == KIT_ENDED) {
             s->inside = false;
             s->began = true;

@@ -10,8 +10,8 @@
 
 typedef struct kit_source kit_source;
 
-/* Opens PATH ("-" is standard input). NULL and errno on failure; a directory is
- * EISDIR. */
+/* Opens PATH ("-" is standard input), a name that must stay. NULL and errno on failure;
+ * a directory is EISDIR. */
 kit_source *kit_source_open(const char *path);
 void kit_source_close(kit_source *s);
 
@@ -20,7 +20,9 @@ void kit_source_close(kit_source *s);
 void kit_source_raw(kit_source *s, uint64_t most);
 
 /* Up to SIZE bytes, as soon as there are any: never waits to fill the buffer. 0 is the
- * end, -1 a failure, which kit_source_error describes. */
+ * end, -1 a failure, which kit_source_error describes. If something else follows the
+ * compressed data, these are whole: after the end kit_source_error says so, and is
+ * empty otherwise. */
 ssize_t kit_source_read(kit_source *s, void *buf, size_t size);
 const char *kit_source_error(const kit_source *s);
 

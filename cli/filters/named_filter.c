@@ -81,6 +81,8 @@ static void read_pipe(const char *name, named_filter *s)
     }
     if (p == MAP_FAILED)
         kit_die("%s: out of memory", name);
+    if (*kit_source_error(in))
+        kit_die("%s: %s", name, kit_source_error(in));
     kit_source_close(in);
     s->piped = p;
     s->piped_room = room;

@@ -1,4 +1,5 @@
-/* checkpoint.c - the order of a save: output, new state, log, and then the state's place.
+/* checkpoint.c - the order of a save: output, new state, log, and then the state's
+ * place.
  *
  * The log is text. Its lines name states by a checksum of their files, so whichever
  * state is found, the old one or the new one, the log says what it vouches for:

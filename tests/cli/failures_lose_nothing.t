@@ -39,6 +39,36 @@ for tool in zstd bzip2 xz lz4; do
     (head -c 20000 whole.$tool; printf 'damage'; tail -c +20007 whole.$tool) >bad.$tool
     fails "damaged $tool data" 2 "bad.$tool: $tool data (is damaged|needs more)" seen uniq bad.$tool
 done
+# Something else behind the compressed data: these are whole, and delivered to the last line.
+for tool in gzip zstd bzip2 xz lz4; do
+    command -v $tool >/dev/null && seen --version | grep -q "^unpacks:.* $tool" || continue
+    for rest in oops '\037' '(\265' 'BZh9' '<!-- html -->'; do
+        { printf 'a\nb\n' | $tool -qc; printf 'b\nc' | $tool -qc; printf "$rest"; } >more.$tool
+        for way in "uniq" "uniq -j 2" "uniq -x" "uniq --csv"; do
+            fails "$way: '$rest' behind $tool data" 2 "more.$tool: trailing garbage after the compressed data" \
+                seen $way more.$tool
+            [ "$way" = "uniq -x" ] || same "every line before it is printed" "a b c" "$(tr '\n' ' ' <out | sed 's/ $//')"
+        done
+    done
+done
+{ printf '{"text":"one two three"}\n' | gzip -c; echo oops; } >docs.gz
+fails "in seen dedup" 2 'docs.gz: trailing garbage' seen dedup docs.gz
+{ gzip -c <f.seen; echo oops; } >filter.gz
+fails "behind a filter" 2 'standard input: trailing garbage|trailing garbage' sh -c 'seen has - in <filter.gz'
+if command -v zstd >/dev/null; then
+    seq 1 1000 | zstd -q --long=31 -c >long.zst
+    memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 1024) }' /proc/meminfo)
+    if [ "$memory" -ge 5 ]; then
+        same "a zstd window of 2 GB is unpacked" 1000 "$(seen uniq long.zst 2>said | wc -l)"
+        ok "with a word about the memory" grep -qx 'seen uniq: long.zst: zstd data that takes 2.1 GB to unpack' said
+        same "which -q leaves out" "" "$(seen uniq -q long.zst 2>&1 >/dev/null)"
+    else
+        fails "a zstd window that the machine cannot hold" 2 'long.zst: zstd data that takes 2.1 GB.*more than half' \
+            seen uniq long.zst
+    fi
+    fails "a zstd window without memory for it" 2 'long.zst: zstd data needs more memory to unpack' \
+        sh -c 'ulimit -v 1500000; seen uniq long.zst'
+fi
 printf '1,"never closed\n' >open.csv
 fails "a quote that is never closed" 2 'open.csv: line 1: a quote is opened and never closed' \
     seen uniq --csv -k 1 open.csv
