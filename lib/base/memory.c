@@ -93,6 +93,16 @@ void *sn_body_shrink(const seen_allocator *a, void *body, uint64_t from, uint64_
 void *sn_body_regrow(const seen_allocator *a, void *body, uint64_t len,
                      uint64_t new_len)
 {
+    if (!a->alloc && new_len < LARGE && new_len >= len) { /* zeroes behind the copy */
+        uint64_t round = (new_len + 63) & ~(uint64_t)63;
+        uint8_t *more = aligned_alloc(64, round ? round : 64);
+        if (!more)
+            return NULL;
+        memcpy(more, body, len);
+        memset(more + len, 0, round - len);
+        free(body);
+        return more;
+    }
     uint8_t *to = sn_body_alloc(a, new_len);
     if (!to)
         return NULL;

@@ -135,20 +135,15 @@ static inline uint64_t maybe(const sn_quotient *q, const uint8_t *line, uint64_t
     return found;
 }
 
-static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+static inline uint64_t maybe_own(const sn_quotient *q, const uint8_t *line,
+                                 unsigned head, uint64_t bits)
 {
-    sn_quotient_has(l, h, n, found, maybe);
+    return maybe(q, line, bits & sn_quotient_ones(q->width)) &
+           sn_quotient_side(q, head, bits >> q->width & 1);
 }
 
-static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
-{
-    return sn_quotient_add(l, h, n, dup, maybe);
-}
-
-static bool has_one(const sn_layer *l, uint64_t h)
-{
-    return sn_quotient_find(sn_quotient_of(l), h, maybe);
-}
+#define TARGET
+#include "kind/quotient_ask.h"
 
 static const sn_variant plain = {
     .prefetch = sn_quotient_prefetch, .has = has, .add = add, .has_one = has_one};

@@ -16,8 +16,8 @@
  * all cells of its home that begin like that. The left slots begin at 0, the right ones
  * end at S - 1. Guests are keys of the line before, which was full; they come after the
  * left ones and have seven bits of their cell. The first line comes after the last.
- * Counts that add up to more than S say that the line gave up: it finds every key. A
- * body of zeroes is an empty filter. */
+ * A head of ones says that the line gave up: it finds every key. A body of zeroes is an
+ * empty filter. */
 #ifndef SN_QUOTIENT_H
 #define SN_QUOTIENT_H
 #include "base/bytes.h"
@@ -139,7 +139,8 @@ static inline unsigned sn_quotient_total(const sn_quotient_counts *n)
     return n->side[0] + n->side[1] + n->guests;
 }
 
-/* The line finds every key. */
+/* The line finds every key; any other counts that are too many are damage, of which
+ * nothing is read. */
 static inline bool sn_quotient_gave_up(const sn_quotient *q,
                                        const sn_quotient_counts *n)
 {
@@ -195,7 +196,7 @@ static inline bool sn_quotient_match(uint64_t v, uint64_t key)
 /* The home of the cell of H. */
 static inline uint64_t sn_quotient_home(const sn_quotient *q, uint64_t h)
 {
-    return sn_mulhi(h >> (64 - q->c) << (64 - q->c), q->lines);
+    return sn_mulhi(h & ~(uint64_t)0 << (64 - q->c), q->lines);
 }
 
 static inline __attribute__((always_inline)) const uint8_t *
@@ -267,17 +268,12 @@ static inline uint64_t sn_quotient_as_guest(uint64_t bits)
     return bits >> 1 | (bits & 1);
 }
 
-/* Slots of LINE, as bits, that may be a beginning of KEY by their whole bytes; bits
- * from S on say nothing. */
-typedef uint64_t sn_quotient_maybe(const sn_quotient *q, const uint8_t *line,
-                                   uint64_t key);
-
 /* Whether one of the slots of MASK is a beginning of KEY. */
 static inline __attribute__((always_inline)) bool
 sn_quotient_one_of(const sn_quotient *q, const uint8_t *line, uint64_t mask,
                    uint64_t key)
 {
-    for (; mask; mask &= mask - 1)
+    for (mask &= sn_quotient_ones(q->slots); mask; mask &= mask - 1)
         if (sn_quotient_match(
                 sn_quotient_slot(q, line, (unsigned)__builtin_ctzll(mask)), key))
             return true;
@@ -290,66 +286,17 @@ static inline uint64_t sn_quotient_guests(const sn_quotient_counts *n)
     return sn_quotient_ones(n->guests) << n->side[0];
 }
 
-/* Whether a key with hash H is in; any bytes are safe. No branch depends on the side.
- */
-static inline __attribute__((always_inline)) bool
-sn_quotient_find(const sn_quotient q, uint64_t h, sn_quotient_maybe *maybe)
+/* The slots of SIDE in a line with HEAD, as bits. */
+static inline uint64_t sn_quotient_side(const sn_quotient *q, unsigned head,
+                                        unsigned side)
 {
-    const uint8_t *line = sn_quotient_home_line(&q, h);
-    uint64_t bits = sn_quotient_bits(&q, h) | 1, key = bits & sn_quotient_ones(q.width);
-    unsigned head = sn_quotient_head(&q, line), f = q.field, side = bits >> q.width & 1;
-    unsigned n = head >> side * f & ((1u << f) - 1);
-    uint64_t mask = sn_quotient_ones(n) << ((q.slots - n) & -side & 63);
-    mask &= maybe(&q, line, key);
-    if (mask && sn_quotient_one_of(&q, line, mask, key))
-        return true;
-    if (!(head >> 3 * f & 1))
-        return false;
-    sn_quotient_counts own = sn_quotient_counts_of(&q, line);
-    line = sn_quotient_next(&q, line);
-    sn_quotient_counts next = sn_quotient_counts_of(&q, line);
-    if (sn_quotient_gave_up(&q, &own) || sn_quotient_gave_up(&q, &next))
-        return true;
-    key = sn_quotient_as_guest(bits);
-    mask = sn_quotient_guests(&next);
-    mask &= maybe(&q, line, key);
-    return mask && sn_quotient_one_of(&q, line, mask, key);
+    unsigned f = q->field, n = head >> side * f & ((1u << f) - 1);
+    return sn_quotient_ones(n) << ((q->slots - n) & -side & 63);
 }
 
-/* ---- batches ------------------------------------------------------------------- */
-
-/* Keys from the fetch of a line to their turn: into the second level, and the first. */
-enum { SN_QUOTIENT_FAR = 128, SN_QUOTIENT_NEAR = 8 };
-
-static inline __attribute__((always_inline)) void
-sn_quotient_ask(sn_quotient q, const uint64_t *h, size_t n, bool *found,
-                sn_quotient_maybe *maybe)
+static inline bool sn_quotient_overflowed(const sn_quotient *q, unsigned head)
 {
-    size_t i = 0;
-    if (64 * q.lines > SN_QUOTIENT_CACHED) {
-        for (size_t j = 0; j < SN_QUOTIENT_FAR && j < n; j++)
-            SN_FETCH(sn_quotient_home_line(&q, h[j]));
-        for (; i + SN_QUOTIENT_FAR < n; i++) {
-            SN_FETCH(sn_quotient_home_line(&q, h[i + SN_QUOTIENT_FAR]));
-            __builtin_prefetch(sn_quotient_home_line(&q, h[i + SN_QUOTIENT_NEAR]));
-            found[i] = sn_quotient_find(q, h[i], maybe);
-        }
-    }
-    for (; i < n; i++)
-        found[i] = sn_quotient_find(q, h[i], maybe);
-}
-
-/* The most common layouts as code of their own. */
-static inline __attribute__((always_inline)) void
-sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
-                sn_quotient_maybe *maybe)
-{
-    uint64_t lines = l->shape.units;
-    if (l->shape.k == 16)
-        sn_quotient_ask(sn_quotient_lines(l->body, lines, 16), h, n, found, maybe);
-    else
-        sn_quotient_ask(sn_quotient_lines(l->body, lines, l->shape.k), h, n, found,
-                        maybe);
+    return head >> 3 * q->field & 1;
 }
 
 /* ---- quotient_line.c ------------------------------------------------------------ */
@@ -357,25 +304,33 @@ sn_quotient_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found,
 /* sn_quotient_put where the line is full. */
 bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits);
 
-/* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then
- * nothing changed. No branch depends on the side. */
-static inline __attribute__((always_inline)) bool
-sn_quotient_put(sn_quotient q, uint64_t home, uint64_t bits)
+/* Puts a slot of W + 1 BITS into LINE, its home with HEAD, where there is room. No
+ * branch depends on the line or the side. */
+static inline __attribute__((always_inline)) void
+sn_quotient_put_own(const sn_quotient q, uint8_t *line, unsigned head, uint64_t bits)
 {
-    uint8_t *line = q.body + 64 * home;
-    unsigned head = sn_quotient_head(&q, line), f = q.field, ones = (1u << f) - 1;
+    unsigned f = q.field, ones = (1u << f) - 1, side = bits >> q.width & 1;
     unsigned left = head & ones, right = head >> f & ones,
              guests = head >> 2 * f & ones;
-    unsigned side = bits >> q.width & 1;
-    if (left + right + guests >= q.slots) {
-        const sn_quotient copy = q; /* Q stays in registers */
-        return sn_quotient_overflow(&copy, home, bits);
-    }
-    if (guests) /* the first gives way to the left, or has a copy in a free slot */
-        sn_quotient_put_slot(&q, line, left + guests, sn_quotient_slot(&q, line, left));
+    /* The first guest gives way to the left, or has a copy in a free slot. */
+    sn_quotient_put_slot(&q, line, left + guests, sn_quotient_slot(&q, line, left));
     unsigned from_right = q.slots - 1 - right, i = left ^ ((left ^ from_right) & -side);
     sn_quotient_put_slot(&q, line, i, bits & sn_quotient_ones(q.width));
     sn_quotient_put_head(&q, line, head + (1u << side * f));
+}
+
+/* Puts a slot of W + 1 BITS into its HOME: false if there is no place for it, then
+ * nothing changed. */
+static inline __attribute__((always_inline)) bool
+sn_quotient_put(const sn_quotient q, uint64_t home, uint64_t bits)
+{
+    uint8_t *line = q.body + 64 * home;
+    unsigned head = sn_quotient_head(&q, line), f = q.field, ones = (1u << f) - 1;
+    if ((head & ones) + (head >> f & ones) + (head >> 2 * f & ones) >= q.slots) {
+        const sn_quotient copy = q; /* Q stays in registers */
+        return sn_quotient_overflow(&copy, home, bits);
+    }
+    sn_quotient_put_own(q, line, head, bits);
     return true;
 }
 
@@ -401,32 +356,6 @@ void sn_quotient_give_up(const sn_quotient *q, uint8_t *line);
 size_t sn_quotient_add_copies(sn_layer *l, const uint64_t *h, size_t n, bool *dup);
 int sn_quotient_remove(sn_layer *l, uint64_t h);
 
-static inline __attribute__((always_inline)) size_t
-sn_quotient_add_once(sn_quotient q, const uint64_t *h, size_t n, bool *dup,
-                     uint64_t *added, sn_quotient_maybe *maybe)
-{
-    for (size_t i = 0; i < n; i++) {
-        dup[i] = sn_quotient_find(q, h[i], maybe);
-        if (!dup[i] && !sn_quotient_insert(q, sn_quotient_prefix(&q, h[i])))
-            return i;
-        *added += !dup[i];
-    }
-    return n;
-}
-
-static inline __attribute__((always_inline)) size_t
-sn_quotient_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup,
-                sn_quotient_maybe *maybe)
-{
-    sn_shape *s = &l->shape;
-    if (!s->own[SN_QUOTIENT_ONCE])
-        return sn_quotient_add_copies(l, h, n, dup);
-    if (s->k == 16)
-        return sn_quotient_add_once(sn_quotient_lines(l->body, s->units, 16), h, n, dup,
-                                    &l->added, maybe);
-    return sn_quotient_add_once(sn_quotient_of(l), h, n, dup, &l->added, maybe);
-}
-
 /* ---- quotient_widen.c -------------------------------------------------------------
  */
 
@@ -447,17 +376,6 @@ void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
                              double *lost);
 /* Keeps them in S, which has ERROR now. */
 void sn_quotient_set_history(sn_shape *s, double keys, double lost, double error);
-
-/* ---- quotient_cut.c ----------------------------------------------------------------
- */
-
-/* Copies the keys that are at home in LINE, the first of their cells being FIRST, to up
- * to three lines of T from HOME on, which has the same cells and slots of 16 bits or
- * more; LINE is not in T. BEFORE[k] is how many of the cells are before those of line
- * k, BEFORE[3] how many there are. False: it cannot be done like this, and nothing
- * changed. */
-bool sn_quotient_cut(const sn_quotient *t, const uint8_t *line, uint64_t first,
-                     uint64_t home, const unsigned before[4]);
 
 /* ---- quotient_resize.c ------------------------------------------------------------
  */

@@ -6,10 +6,12 @@
  * its hash, so one with a bit to spare goes first. */
 #include "kind/quotient.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* So many lines may pass on a key for one add; about ten do where lines are full. */
 #define FARTHEST 4096
 
-static void put_counts(const sn_quotient *q, uint8_t *line, const sn_quotient_counts *n)
+INLINE void put_counts(const sn_quotient *q, uint8_t *line, const sn_quotient_counts *n)
 {
     unsigned f = q->field;
     sn_quotient_put_head(q, line,
@@ -17,13 +19,13 @@ static void put_counts(const sn_quotient *q, uint8_t *line, const sn_quotient_co
                              (unsigned)n->overflowed << 3 * f);
 }
 
-static void move(const sn_quotient *q, uint8_t *line, unsigned to, unsigned from)
+INLINE void move(const sn_quotient *q, uint8_t *line, unsigned to, unsigned from)
 {
     if (to != from)
         sn_quotient_put_slot(q, line, to, sn_quotient_slot(q, line, from));
 }
 
-static void put_guest(const sn_quotient *q, uint8_t *line, uint64_t v)
+INLINE void put_guest(const sn_quotient *q, uint8_t *line, uint64_t v)
 {
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
     sn_quotient_put_slot(q, line, n.side[0] + n.guests, v);
@@ -31,7 +33,7 @@ static void put_guest(const sn_quotient *q, uint8_t *line, uint64_t v)
     put_counts(q, line, &n);
 }
 
-void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i)
+INLINE void empty(const sn_quotient *q, uint8_t *line, unsigned i)
 {
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
     unsigned guests_end = n.side[0] + n.guests;
@@ -55,7 +57,7 @@ void sn_quotient_give_up(const sn_quotient *q, uint8_t *line)
     put_counts(q, line, &(sn_quotient_counts){{ones, ones}, ones, true});
 }
 
-static void set_overflowed(const sn_quotient *q, uint8_t *line)
+INLINE void set_overflowed(const sn_quotient *q, uint8_t *line)
 {
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
     n.overflowed = true;
@@ -63,7 +65,7 @@ static void set_overflowed(const sn_quotient *q, uint8_t *line)
 }
 
 /* A slot of SIDE with a bit to spare, or else -1. */
-static int spare(const sn_quotient *q, const uint8_t *line, const sn_quotient_counts *n,
+INLINE int spare(const sn_quotient *q, const uint8_t *line, const sn_quotient_counts *n,
                  unsigned side)
 {
     unsigned i = side ? q->slots - n->side[1] : 0, end = i + n->side[side];
@@ -74,7 +76,7 @@ static int spare(const sn_quotient *q, const uint8_t *line, const sn_quotient_co
 }
 
 /* A full LINE, which has keys of its own, passes one on to the next, which has room. */
-static void pass_on(const sn_quotient *q, uint8_t *line)
+INLINE void pass_on(const sn_quotient *q, uint8_t *line)
 {
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
     unsigned side = 0;
@@ -86,20 +88,20 @@ static void pass_on(const sn_quotient *q, uint8_t *line)
     else if (i < 0)
         i = (int)(q->slots - n.side[1]);
     uint64_t v = sn_quotient_slot(q, line, (unsigned)i) | (uint64_t)side << q->width;
-    sn_quotient_empty(q, line, (unsigned)i);
+    empty(q, line, (unsigned)i);
     set_overflowed(q, line);
     put_guest(q, sn_quotient_next(q, line), sn_quotient_as_guest(v));
 }
 
 /* Line I, counted on over the end of Q. */
-static uint8_t *line_at(const sn_quotient *q, uint64_t i)
+INLINE uint8_t *line_at(const sn_quotient *q, uint64_t i)
 {
     return i < q->lines ? q->body + 64 * i : q->after + 64 * (i - q->lines);
 }
 
 /* Makes room in the line after HOME: false, and nothing changed, if that is not
  * possible. */
-static bool make_room(const sn_quotient *q, uint64_t home)
+INLINE bool make_room(const sn_quotient *q, uint64_t home)
 {
     uint64_t j = home + 1, most = home + (q->lines < FARTHEST ? q->lines : FARTHEST);
     if (q->after != q->body && most > q->lines + 1)
@@ -118,7 +120,7 @@ static bool make_room(const sn_quotient *q, uint64_t home)
     return true;
 }
 
-bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v)
+INLINE bool put_far_guest(const sn_quotient *q, uint64_t home, uint64_t v)
 {
     if (!make_room(q, home))
         return false;
@@ -126,7 +128,7 @@ bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v)
     return true;
 }
 
-bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
+INLINE bool overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
 {
     uint8_t *line = q->body + 64 * home;
     sn_quotient_counts n = sn_quotient_counts_of(q, line),
@@ -149,4 +151,35 @@ bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
     set_overflowed(q, line);
     put_guest(q, sn_quotient_next(q, line), sn_quotient_as_guest(bits));
     return true;
+}
+
+/* ---- the most common width has code of its own ------------------------------------
+ */
+
+INLINE sn_quotient of_16(const sn_quotient *q)
+{
+    sn_quotient x = sn_quotient_lines(q->body, q->lines, 16);
+    x.after = q->after;
+    return x;
+}
+
+void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i)
+{
+    empty(q, line, i);
+}
+
+bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v)
+{
+    if (q->width != 16)
+        return put_far_guest(q, home, v);
+    const sn_quotient x = of_16(q);
+    return put_far_guest(&x, home, v);
+}
+
+bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
+{
+    if (q->width != 16)
+        return overflow(q, home, bits);
+    const sn_quotient x = of_16(q);
+    return overflow(&x, home, bits);
 }
