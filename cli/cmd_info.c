@@ -57,6 +57,13 @@ static void show_foreign(const char *name, const seen_filter *f,
            format->can & SEEN_FORMAT_WRITE ? ", write back" : "");
 }
 
+/* Whether keys are fingerprints in filters of KIND, not bits that are set. */
+static bool has_fingerprints(seen_kind kind)
+{
+    return kind == SEEN_SET || kind == SEEN_CUCKOO || kind == SEEN_RIBBON ||
+           kind == SEEN_QUOTIENT;
+}
+
 static void show(const char *name, const seen_filter *f)
 {
     if (seen_format_of(f)) {
@@ -70,16 +77,10 @@ static void show(const char *name, const seen_filter *f)
     if (st.flags & SEEN_ONCE)
         can &= ~(unsigned)SEEN_CAN_REMOVE;
     const char *kind = seen_kind_name(st.kind);
-    /* Those of a ribbon need not be whole: some keys have a bit, or a trit, more. */
-    double probes =
-        st.kind == SEEN_RIBBON && st.error_now > 0 ? -log2(st.error_now) : st.probes;
     printf("%s\n  kind       %s, %u layer%s, %s %.3g\n", name, kind ? kind : "unknown",
            st.layers, st.layers == 1 ? "" : "s",
-           st.kind == SEEN_SET || st.kind == SEEN_CUCKOO || st.kind == SEEN_RIBBON ||
-                   st.kind == SEEN_QUOTIENT
-               ? "fingerprint bits"
-               : "probes",
-           probes);
+           has_fingerprints(st.kind) ? "fingerprint bits" : "probes",
+           fingerprint_bits(st.kind, st.probes, st.error_now));
     printf("  keys       %s", kit_show_count(st.added, a));
     if (st.capacity)
         printf(" of %s", kit_show_count(st.capacity, b));
@@ -91,7 +92,9 @@ static void show(const char *name, const seen_filter *f)
         printf(", %.1f bits a key", (double)st.bits / (double)st.added);
     printf("\n");
     picture(&st);
-    printf("  error      %.3g now", st.error_now);
+    /* Three digits, unless rounding could take them beyond what was promised. */
+    bool near = st.error_wanted > 0 && st.error_now * 1.005 > st.error_wanted;
+    printf("  error      %.*g now", near ? 6 : 3, st.error_now);
     if (st.error_wanted > 0 && st.kind != SEEN_SET)
         printf(", at most %g promised", st.error_wanted);
     printf("\n");
@@ -128,6 +131,9 @@ static void show_json(kit_json *j, const char *name, const seen_filter *f)
         kit_json_text(j, "format", seen_format_of(f)->name);
     kit_json_count(j, "layers", st.layers);
     kit_json_count(j, "probes", st.probes);
+    if (has_fingerprints(st.kind))
+        kit_json_real(j, "fingerprint_bits",
+                      fingerprint_bits(st.kind, st.probes, st.error_now));
     kit_json_count(j, "keys", st.added);
     kit_json_real(j, "keys_estimate", st.keys_estimate);
     kit_json_count(j, "capacity", st.capacity);

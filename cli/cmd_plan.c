@@ -230,8 +230,10 @@ static minimum least(const plan *pl)
 {
     const sizing *z = &pl->given;
     minimum m = {.keys = z->keys ? (double)z->keys : (double)pl->best.keys};
-    m.bits = z->error > 0 ? log2(1 / z->error) : (double)z->memory * 8 / m.keys;
-    m.error = z->error > 0 ? z->error : exp2(-m.bits);
+    /* Keys of one 64-bit hash are one key to any filter, whatever its memory. */
+    double same = m.keys * 0x1p-64, given = exp2(-(double)z->memory * 8 / m.keys);
+    m.error = z->error > 0 ? z->error : fmin(fmax(given, same), 1);
+    m.bits = log2(1 / m.error);
     if (z->error > 0 && z->memory)
         m.keys = (double)z->memory * 8 / m.bits;
     return m;
@@ -259,7 +261,7 @@ static void print_json(const plan *pl)
             double took = pl->timed ? timing_lookup(s) : 0;
             kit_json_count(&j, "bytes", s->bytes);
             kit_json_real(&j, "bits_per_key", s->bits_per_key);
-            kit_json_count(&j, "k", s->probes);
+            kit_json_real(&j, "k", fingerprint_bits(s->kind, s->probes, s->error));
             kit_json_real(&j, "error", s->error);
             kit_json_count(&j, "keys", s->keys);
             if (took > 0)
@@ -298,9 +300,10 @@ static void print_row(const plan *pl, const seen_size *s)
         snprintf(keys, sizeof keys, "%llu", (unsigned long long)s->keys);
     else
         snprintf(keys, sizeof keys, "%.4g", (double)s->keys);
-    printf("%-9s %10s %10.2f %4u %10.3g %9s %5s  %-23s %s%s\n", name,
-           kit_show_bytes((double)s->bytes, memory), s->bits_per_key, s->probes,
-           s->error, keys, ns, can, says(s->kind),
+    printf("%-9s %10s %10.2f %4.3g %10.3g %9s %5s  %-23s %s%s\n", name,
+           kit_show_bytes((double)s->bytes, memory), s->bits_per_key,
+           fingerprint_bits(s->kind, s->probes, s->error), s->error, keys, ns, can,
+           says(s->kind),
            s->kind == pl->choice ? " <- chosen" : "");
 }
 

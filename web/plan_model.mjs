@@ -63,12 +63,15 @@ export function lacks(can, needs) {
   return needs.static || can.includes("add") ? out : ["add", ...out];
 }
 
+// The least error of so many bits a key; keys of one 64-bit hash are one key to any filter.
+const leastError = (bitsPerKey, keys) => Math.min(1, Math.max(2 ** -bitsPerKey, keys * 2 ** -64));
+
 // Any filter of error e needs log2(1/e) bits a key, whatever its structure.
 function least(q, rows) {
   const keys = q.keys || Math.max(...rows.filter((r) => r.keys).map((r) => r.keys));
-  const bitsPerKey = q.error ? Math.log2(1 / q.error) : q.bytes * 8 / keys;
+  const error = q.error || leastError(q.bytes * 8 / keys, keys), bitsPerKey = Math.log2(1 / error);
   const n = q.keys || q.bytes * 8 / bitsPerKey;
-  return { bitsPerKey, keys: n, error: q.error || 2 ** -bitsPerKey, bytes: n * bitsPerKey / 8 };
+  return { bitsPerKey, keys: n, error, bytes: n * bitsPerKey / 8 };
 }
 
 const WHY = {
@@ -100,7 +103,9 @@ export function makePlan(seen, v, needs, picked) {
   } catch (e) {
     return { failed: e.message, q, notes, rows: [] };
   }
-  const rows = plan.kinds.map((r) => ({ ...r, cannot: r.bytes ? "" : r.why }));
+  // The prints of a ribbon need not be whole: some keys have a bit, or a trit, more.
+  const k = (r) => (r.kind === "ribbon" && r.bytes ? -Math.log2(r.error) : r.k);
+  const rows = plan.kinds.map((r) => ({ ...r, k: k(r), cannot: r.bytes ? "" : r.why }));
   for (const r of rows) {
     if (r.cannot) continue;
     const missing = lacks(r.can, needs);
@@ -140,7 +145,7 @@ export function memoryCurves(seen, plan) {
   const { keys, bitsPerKey } = plan.shown, xs = [];
   const step = bitsPerKey <= 38 ? 1 : Math.ceil(bitsPerKey * 1.1 / 40);
   for (let b = 2 * step; b <= 40 * step; b += step) xs.push(b);
-  return curves(plan, xs, (b) => errorsOf(seen, keys, keys * b / 8 + 1, plan.q.k), (b) => 2 ** -b);
+  return curves(plan, xs, (b) => errorsOf(seen, keys, keys * b / 8 + 1, plan.q.k), (b) => leastError(b, keys));
 }
 
 const OCTAVES = 8;
@@ -148,7 +153,7 @@ const OCTAVES = 8;
 export function keyCurves(seen, plan) {
   const { keys, bytes } = plan.shown, xs = [];
   for (let t = 0; t <= OCTAVES; t += 0.25) xs.push(keys / 16 * 2 ** t);
-  return curves(plan, xs, (n) => errorsOf(seen, n, bytes, plan.q.k), (n) => 2 ** (-bytes * 8 / n));
+  return curves(plan, xs, (n) => errorsOf(seen, n, bytes, plan.q.k), (n) => leastError(bytes * 8 / n, n));
 }
 
 function curves(plan, xs, errorsAt, leastAt) {

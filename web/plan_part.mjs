@@ -14,7 +14,7 @@ const ECHO = {
 };
 const FOLLOWS = {
   keys: (r) => showCount(r.keys), error: (r) => showError(r.error), memory: (r) => showBytes(r.bytes),
-  bits: (r) => r.bitsPerKey.toFixed(2), k: (r) => String(r.k),
+  bits: (r) => r.bitsPerKey.toFixed(2), k: (r) => String(Number(r.k.toPrecision(3))),
 };
 
 export function startPlan(seen) {

@@ -21,7 +21,7 @@ function cells(r, most) {
   return `<td class="memory"${number(r.bytes)}>${showBytes(r.bytes)}<span class="bar" aria-hidden="true"><i style="width:${share}%"></i></span></td>` +
     `<td${number(r.bitsPerKey)}>${r.bitsPerKey.toFixed(2)}</td>` +
     `<td class="error"${number(r.error)}>${showError(r.error)} <small>${showShare(r.error)}</small></td>` +
-    `<td class="k"${number(r.k)}>${r.k ?? ""}</td>` +
+    `<td class="k"${number(r.k)}>${r.k === undefined ? "" : Number(r.k.toPrecision(3))}</td>` +
     `<td class="keys"${number(r.keys)}>${showCount(r.keys)}</td>`;
 }
 

@@ -4,6 +4,7 @@
 #include "seed.h"
 #include "human_numbers.h"
 
+#include <math.h>
 #include <string.h>
 
 bool sizing_option(sizing *s, const kit_parse *p, int key)
@@ -38,6 +39,11 @@ kit_scratch *sizing_scratch(const sizing *s, seen_filter *f)
     return s->no_scratch || s->keys || s->memory || s->kind || !(s->error > 0)
                ? NULL
                : kit_scratch_for(f);
+}
+
+double fingerprint_bits(seen_kind kind, uint32_t probes, double error)
+{
+    return kind == SEEN_RIBBON && error > 0 ? -log2(error) : probes;
 }
 
 void sizing_say_ended(kit_scratch *s)

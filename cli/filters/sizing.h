@@ -50,6 +50,10 @@ seen_filter *sizing_make(const seen_spec *spec);
  * NULL if it is not to be, or is better grown by the library. */
 kit_scratch *sizing_scratch(const sizing *s, seen_filter *f);
 
+/* The PROBES of a filter of KIND that errs with ERROR. Those of a ribbon need not be
+ * whole: some keys have a bit, or a trit, more. */
+double fingerprint_bits(seen_kind kind, uint32_t probes, double error);
+
 /* Says, once, that there is no scratch file any more. */
 void sizing_say_ended(kit_scratch *s);
 #endif

@@ -471,7 +471,7 @@ static int make_filter(job *j, seen_filter **out)
     l->shape.units = (uint64_t)1 << j->bits;
     l->shape.own[SN_RIBBON_WORDS] = j->words;
     l->shape.own[SN_RIBBON_SHARE] = j->share;
-    l->shape.error = sn_ribbon.error_at(&l->shape, 1);
+    l->shape.error = sn_ribbon.error_at(&l->shape, (double)j->kept);
     l->added = j->kept;
     l->len = j->words * 8;
     l->body = body;

@@ -210,9 +210,7 @@ static int shape_layer(const seen_filter *f, uint32_t i, sn_shape *s)
     if (i == 0 && s->capacity < seen_added(f) * 5 / 4)
         s->capacity = seen_added(f) * 5 / 4;
     double n = (double)s->capacity;
-    int rc = i && kind->shape_next && !f->once
-                 ? kind->shape_next(s, &f->layer->shape, n, s->error)
-                 : kind->shape_for(s, n, s->error);
+    int rc = sn_shape_for(s, i && !f->once ? &f->layer->shape : NULL, n, s->error);
     if (rc == 0 && kind->holds)
         s->capacity = kind->holds(s);
     return rc;

@@ -120,7 +120,7 @@ static int go_on_alone(seen_filter *f)
     uint64_t n = seen_added(f) + seen_added(f) / 4 + 1;
     sn_shape s = {
         .kind = kind->id, .capacity = n, .error = f->error, .own[SN_ONCE] = 1};
-    int rc = kind->shape_for(&s, (double)n, f->error);
+    int rc = sn_shape_for(&s, NULL, (double)n, f->error);
     if (rc < 0)
         return rc;
     f->keys = 0;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define DEFAULT_ERROR 0.01
+#define MOST_PROBES 32
 /* No kind can tell keys apart that have one hash. */
 static double chance_of_hash(double keys)
 {
@@ -27,6 +28,13 @@ static int check_numbers(double keys, double error)
     return 0;
 }
 
+/* The textbook's number of probes; with bits to spare, no more than serve. */
+static uint32_t probes_in(uint64_t bits, double n)
+{
+    uint32_t k = seen_classic_probes(bits, (uint64_t)ceil(n));
+    return k < MOST_PROBES ? k : MOST_PROBES;
+}
+
 /* A shape of exactly so many bits and probes: no promise, so never full. */
 static int shape_of_bits(const seen_spec *spec, sn_shape *out)
 {
@@ -44,8 +52,7 @@ static int shape_of_bits(const seen_spec *spec, sn_shape *out)
     if (!kind->unit_bits)
         return sn_fail(SEEN_EINVAL, "%s is not made from bits and probes", kind->name);
     if (!out->k)
-        out->k = kind->only_probes ? kind->only_probes
-                                   : seen_classic_probes(spec->bits, (uint64_t)ceil(n));
+        out->k = kind->only_probes ? kind->only_probes : probes_in(spec->bits, n);
     out->kind = kind->id;
     out->units = spec->bits / kind->unit_bits + (spec->bits % kind->unit_bits != 0);
     if (!kind->body_len(out))
@@ -72,6 +79,20 @@ static seen_kind kind_of_spec(const seen_spec *spec)
     bool unknown =
         !spec->keys && !spec->probes && !(spec->flags & (SEEN_FIXED | SEEN_ATOMIC));
     return unknown && growing ? growing->id : SEEN_AUTO;
+}
+
+/* What a shape OUT that was made from a budget promises. A kind that would be full has
+ * a capacity, up to which the promise holds; the others take any number of keys. */
+static int promise_in(const seen_spec *spec, sn_shape *out)
+{
+    const sn_kind *kind = sn_kind_of(out->kind);
+    if (spec->flags & SEEN_FIXED)
+        out->capacity = spec->keys;
+    else if (kind->holds)
+        out->capacity = kind->holds(out);
+    out->error =
+        sn_error_most(out, (double)(out->capacity ? out->capacity : spec->keys));
+    return 0;
 }
 
 int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
@@ -108,11 +129,7 @@ int sn_shape_of_spec(const seen_spec *spec, sn_shape *out)
         out->own[SN_ONCE] = keeps_once(spec, sn_kind_of(spec->kind));
         rc = sn_choose_shape(spec->kind, out, (double)spec->keys, 0, spec->memory,
                              spec->flags);
-        if (rc == 0)
-            out->error = sn_kind_of(out->kind)->error_at(out, (double)spec->keys);
-        if (spec->flags & SEEN_FIXED)
-            out->capacity = spec->keys;
-        return rc;
+        return rc < 0 ? rc : promise_in(spec, out);
     }
     const sn_kind *kind = sn_kind_of(kind_of_spec(spec));
     seen_filter goal = {.keys = spec->keys,
@@ -135,9 +152,9 @@ static void fill_size(seen_size *o, const sn_shape *s, double n)
 {
     const sn_kind *kind = sn_kind_of(s->kind);
     o->kind = s->kind;
-    o->probes = s->k;
+    o->probes = sn_probes(s);
     o->keys = (uint64_t)n;
-    o->error = kind->error_at(s, n);
+    o->error = sn_error_most(s, n);
     o->bytes = kind->body_len(s);
     o->bits = kind->unit_bits ? s->units * kind->unit_bits : o->bytes * 8;
     o->bits_per_key = n > 0 ? (double)o->bits / n : 0;
@@ -155,7 +172,7 @@ static int most_keys(seen_kind id, uint32_t k, double p, uint64_t bytes, sn_shap
         if (rc < 0 && lo < 1)
             return rc;
         if (rc == 0 && n <= 1e15 && p >= chance_of_hash(n) &&
-            sn_kind_of(s.kind)->error_at(&s, n) <= p) {
+            sn_error_most(&s, n) <= p) {
             *out = s;
             lo = n;
         } else {

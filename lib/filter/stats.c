@@ -40,6 +40,14 @@ uint64_t seen_bytes(const seen_filter *f)
     return n;
 }
 
+/* Keys that were taken for others when they came are not counted, but a Bloom filter
+ * errs as if all were in. */
+static double error_of_layer(const sn_layer *l)
+{
+    double n = (double)added_to(l);
+    return l->kind->error_at(&l->shape, sn_keeps_copies(l) ? n : sn_came(&l->shape, n));
+}
+
 double seen_error_predicted(const seen_filter *f)
 {
     if (f->foreign) {
@@ -50,8 +58,7 @@ double seen_error_predicted(const seen_filter *f)
     }
     double clear = 1;
     for (uint32_t i = 0; i < f->layers; i++)
-        clear *= 1 - f->layer[i].kind->error_at(&f->layer[i].shape,
-                                                (double)added_to(f->layer + i));
+        clear *= 1 - error_of_layer(f->layer + i);
     return 1 - clear;
 }
 
@@ -65,7 +72,7 @@ static void take_stats(const seen_filter *f, seen_stats *out)
     const sn_layer *newest = sn_newest(f);
     *out = (seen_stats){
         .kind = newest->kind->id,
-        .probes = newest->shape.k,
+        .probes = sn_probes(&newest->shape),
         .layers = f->layers,
         .flags = f->flags | (f->once ? SEEN_ONCE : 0),
         .seed = f->hasher.seed,
@@ -137,8 +144,12 @@ int seen_describe(const seen_filter *f, char *buf, size_t size)
     char promised[48] = "";
     if (s.error_wanted > 0)
         snprintf(promised, sizeof promised, ", %g promised", s.error_wanted);
+    /* Three digits, unless rounding could take them beyond what was promised. */
+    char now[32];
+    bool near = s.error_wanted > 0 && s.error_now * 1.005 > s.error_wanted;
+    snprintf(now, sizeof now, "%.*g", near ? 6 : 3, s.error_now);
     return snprintf(
-        buf, size, "%s, %u layer%s, k=%u, %s, %s, %.1f%% of bits set, error %.3g now%s",
+        buf, size, "%s, %u layer%s, k=%u, %s, %s, %.1f%% of bits set, error %s now%s",
         seen_kind_name(s.kind), s.layers, s.layers == 1 ? "" : "s", s.probes, keys,
-        bytes, 100 * s.fill, s.error_now, promised);
+        bytes, 100 * s.fill, now, promised);
 }

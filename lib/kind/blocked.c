@@ -61,14 +61,20 @@ static double error_of(uint32_t k, double lines, double n)
     if (n <= 0)
         return 0;
     static const double one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    double e = expand(k, 0, 1, one, lines, n), least = k > 8 ? 1e-11 : 1e-13;
-    /* Below this, the sum of thousands of terms near 1 is only rounding error. */
-    return e < least ? least : e > 1 ? 1 : e;
+    double e = expand(k, 0, 1, one, lines, n);
+    /* The sum has some 2^k terms, each of up to 1 and rounded. */
+    return sn_with_hash(fmax(e, 0) + fmax(ldexp(1, (int)k - 51), 1e-13), n);
 }
 
 static double error_at(const sn_shape *s, double n)
 {
     return error_of(s->k, (double)s->units, n);
+}
+
+static double error_most(const sn_shape *s, double n)
+{
+    double lines = (double)s->units, came = sn_came(s, n);
+    return sn_lines_most(error_at(s, came), lines, came, s->k, 64);
 }
 
 /* The fewest lines for N keys at error P with K probes; 0 if too many. */
@@ -131,6 +137,8 @@ static int shape_for(sn_shape *s, double n, double p)
         for (int dir = -1; dir <= 1; dir += 2)
             for (int k = guess + dir; k >= 1 && k <= SN_BLOCKED_KMAX; k += dir) {
                 double lines = lines_for((uint32_t)k, n, p);
+                if (!lines && !best)
+                    continue; /* rounding hides so small an error, less with fewer */
                 if (!lines || (best && lines >= best))
                     break;
                 best = lines;
@@ -203,7 +211,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     double fill = (double)set / ((double)read * 512);
     out->bits = lines * 512;
     out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
-    out->error = error / (double)read;
+    out->error = sn_with_hash(error / (double)read, (double)l->added);
     double hit = 0; /* probability that a key of this line sets a given bit of it */
     for (int j = 0; j < 8; j++)
         hit += (1 - pow(63.0 / 64, bits_in(k, j))) / 8;
@@ -297,6 +305,7 @@ const sn_kind sn_blocked = {
     .shape_for = shape_for,
     .shape_in = shape_in,
     .error_at = error_at,
+    .error_most = error_most,
     .measure = measure,
     .variant = variant,
     .ordered = true,

@@ -10,6 +10,9 @@
 /* Inside the second-level cache, split is worth this many times the bits of blocked. */
 #define SPLIT_WORTH 1.08
 #define SPLIT_MAX_BYTES ((uint64_t)256 << 10)
+/* Whole hashes are worth this many times the bits of classic: one cache miss, and no
+ * kind errs less. */
+#define WHOLE_WORTH 1.15
 
 const sn_kind *sn_kind_whole(void)
 {
@@ -43,7 +46,7 @@ static int shape_one(seen_kind id, sn_shape *s, double n, double p, uint64_t byt
     if (!kind)
         return sn_fail(SEEN_EKIND, "this library has no kind number %d", (int)id);
     s->kind = id;
-    int rc = bytes ? kind->shape_in(s, n, bytes) : kind->shape_for(s, n, p);
+    int rc = bytes ? kind->shape_in(s, n, bytes) : sn_shape_for(s, NULL, n, p);
     if (rc < 0)
         return rc;
     if (!len_of(s))
@@ -67,6 +70,20 @@ static void less_than_classic(sn_shape *s, double n, double p, uint64_t bytes,
     }
 }
 
+/* Takes whole hashes in place of S where there is room for them, or they are hardly
+ * larger. Returns whether it did. */
+static bool whole_hashes(sn_shape *s, double n, uint64_t bytes, unsigned flags)
+{
+    sn_shape whole = {.capacity = s->capacity, .error = s->error};
+    double most = flags & SEEN_SMALLEST ? 1 : WHOLE_WORTH;
+    if (flags & SEEN_ATOMIC ||
+        shape_one(sn_kind_whole()->id, &whole, n, s->error, bytes) < 0 ||
+        (!bytes && (double)len_of(&whole) > most * (double)len_of(s)))
+        return false;
+    *s = whole;
+    return true;
+}
+
 /* For adding: blocked, unless it wastes bits. */
 static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned flags)
 {
@@ -79,6 +96,8 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     if (rc < 0 && !have_blocked)
         return rc;
     *s = classic;
+    if (rc == 0 && !probes_given && whole_hashes(s, n, bytes, flags))
+        return 0;
     if (rc == 0 && !probes_given)
         less_than_classic(s, n, p, bytes, flags);
     if (flags & SEEN_SMALLEST || !have_blocked)
@@ -88,8 +107,8 @@ static int shape_best(sn_shape *s, double n, double p, uint64_t bytes, unsigned 
     double worth = (double)len_of(&classic);
     if (bytes) {
         sn_shape same = {.kind = SEEN_CLASSIC};
-        double e = sn_blocked.error_at(&blocked, n);
-        if (e < 1 && sn_classic.shape_for(&same, n, e) == 0)
+        double e = sn_error_most(&blocked, n);
+        if (e < 1 && sn_shape_for(&same, NULL, n, e) == 0)
             worth = (double)len_of(&same);
     }
     uint64_t bytes_blocked = len_of(&blocked);

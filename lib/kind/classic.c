@@ -11,6 +11,9 @@
 #include <math.h>
 
 #define K_MAX 255
+/* More are never chosen: each is a cache miss, and with 32 the size is within 4% of the
+ * least, down to errors at which hashes begin to be equal. */
+#define K_CHOSEN 32
 #define LN2 0.693147180559945309417
 
 /* ---- sizes ------------------------------------------------------------------- */
@@ -67,17 +70,31 @@ double seen_classic_error(uint64_t bits, uint32_t probes, uint64_t keys)
     return bits ? pow(fill_at((double)bits, (double)probes * (double)keys), probes) : 1;
 }
 
+/* The variance of the share of M bits that are set. */
+static double vary_at(double m, double throws)
+{
+    double empty = 1 - fill_at(m, throws);
+    return fmax(empty * (1 - (1 + throws / m) * empty) / m, 0);
+}
+
 static double error_at(const sn_shape *s, double n)
 {
     if (n <= 0)
         return 0;
     if (s->units < 65536 && s->k <= 20)
-        return error_small((double)s->units, s->k, n);
+        return sn_with_hash(error_small((double)s->units, s->k, n), n);
     /* The variance of the fill, to second order. */
-    double m = (double)s->units, k = s->k, fill = fill_at(m, k * n), empty = 1 - fill;
-    double vary = empty * (1 - (1 + k * n / m) * empty) / (m * fill * fill);
-    double e = pow(fill, k) * exp(fmin(k * (k - 1) / 2 * fmax(vary, 0), 50));
-    return e < 1 ? e : 1;
+    double m = (double)s->units, k = s->k, fill = fill_at(m, k * n);
+    double vary = vary_at(m, k * n) / (fill * fill);
+    return sn_with_hash(pow(fill, k) * exp(fmin(k * (k - 1) / 2 * vary, 50)), n);
+}
+
+/* The error follows from the fill, of which no more than every throw can be set. */
+static double error_most(const sn_shape *s, double n)
+{
+    double m = (double)s->units, throws = s->k * sn_came(s, n);
+    double fill = fill_at(m, throws) + SN_HIGH_SIGMAS * sqrt(vary_at(m, throws));
+    return sn_with_hash(pow(fmin(fmin(fill, throws / m), 1), s->k), n);
 }
 
 static uint64_t body_len(const sn_shape *s)
@@ -106,6 +123,13 @@ static double bits_from(double m, uint32_t k, double n, double p)
     return INFINITY;
 }
 
+/* The best number of probes in M bits. */
+static uint32_t probes_for(double m, double n)
+{
+    uint32_t k = seen_classic_probes(m < 1 ? 1 : (uint64_t)ceil(m), (uint64_t)ceil(n));
+    return k < K_CHOSEN ? k : K_CHOSEN;
+}
+
 /* The textbook's m assumes a real k and the expected fill. Rounding k costs up to 1%
  * more error, and with few keys the variance of the fill costs far more. So bits are
  * added until the promise holds. */
@@ -115,8 +139,7 @@ static int shape_for(sn_shape *s, double n, double p)
         s->k ? -s->k * n / log1p(-pow(p, 1.0 / s->k)) : -n * log(p) / (LN2 * LN2);
     uint32_t k = s->k;
     if (m < (double)SN_MAX_BYTES * 8) {
-        uint32_t usual = seen_classic_probes(m < 1 ? 1 : (uint64_t)ceil(m),
-                                             (uint64_t)ceil(n));
+        uint32_t usual = probes_for(m, n);
         double best = INFINITY, from = m;
         for (uint32_t try = s->k ? s->k : usual > 3 ? usual - 3 : 1;
              try <= (s->k ? s->k : usual); try++) {
@@ -142,8 +165,14 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
         return sn_fail(SEEN_EINVAL, "a classic filter cannot have %llu bytes",
                        (unsigned long long)bytes);
     s->units = bytes / 8 * 64;
-    if (!s->k)
-        s->k = seen_classic_probes(s->units, (uint64_t)ceil(n));
+    if (s->k)
+        return 0;
+    /* With bits to spare fewer probes do: what is left is the chance of equal hashes.
+     */
+    s->k = probes_for((double)s->units, n);
+    double least = error_at(s, n);
+    for (sn_shape fewer = *s; --fewer.k && error_at(&fewer, n) <= 1.001 * least;)
+        s->k = fewer.k;
     return 0;
 }
 
@@ -156,10 +185,10 @@ static void measure(const sn_layer *l, sn_measure *out)
     double fill = step == 1 ? (double)set / m : (double)set / ((double)seen * 64);
     out->bits = l->shape.units;
     out->bits_set = (uint64_t)(fill * m + 0.5);
-    out->error = pow(fill, l->shape.k);
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1 / m) / l->shape.k;
     if (m <= 1)
         out->keys = fill;
+    out->error = sn_with_hash(pow(fill, l->shape.k), (double)l->added);
 }
 
 /* ---- bits -------------------------------------------------------------------- */
@@ -229,6 +258,7 @@ const sn_kind sn_classic = {
     .shape_for = shape_for,
     .shape_in = shape_in,
     .error_at = error_at,
+    .error_most = error_most,
     .measure = measure,
     .variant = variant,
     .unit_bits = 1,

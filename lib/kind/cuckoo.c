@@ -74,7 +74,24 @@ static double error_of(uint32_t k, double units, double n)
 
 static double error_at(const sn_shape *s, double n)
 {
-    return n <= 0 ? 0 : error_of(s->k, (double)s->units, n);
+    return n <= 0 ? 0 : sn_with_hash(error_of(s->k, (double)s->units, n), n);
+}
+
+/* Of N keys no two of which are in one class. */
+static double error_apart(const sn_shape *s, double n)
+{
+    double q = ldexp(2, -(int)s->k - 1);
+    return sn_with_hash(n * q / (double)s->units * (1 + q), n);
+}
+
+/* Where each key is kept once, no two of those added are in one class. Otherwise so
+ * many classes are empty as cells into which n balls are thrown. */
+static double error_most(const sn_shape *s, double n)
+{
+    double apart = error_apart(s, n), e = error_at(s, n);
+    return s->own[SN_CUCKOO_ONCE]
+               ? apart
+               : fmin(apart, e * (1 + SN_HIGH_SIGMAS * sqrt(e / (2 * n))));
 }
 
 /* error_with() solved for the mean; the bucket that is its own pair errs less. */
@@ -426,11 +443,12 @@ static void measure(const sn_layer *l, sn_measure *out)
         sn_bucket four = sn_bucket_load(f.buckets, &f.slots, i);
         empty += sn_bucket_count(&four, 0);
     }
-    double load = 1 - (double)empty / (4 * (double)read);
+    double used = (double)(4 * read - empty) * ((double)f.units / (double)read);
     out->bits = f.units * 4 * l->shape.k;
-    out->bits_set = (uint64_t)(load * (double)out->bits + 0.5);
-    out->keys = load * 4 * (double)f.units + sn_le32(l->body + SN_CUCKOO_STASHED);
-    out->error = error_at(&l->shape, out->keys);
+    out->bits_set = (uint64_t)(used * l->shape.k + 0.5);
+    out->keys = used + sn_le32(l->body + SN_CUCKOO_STASHED);
+    out->error = l->shape.own[SN_CUCKOO_ONCE] ? error_apart(&l->shape, out->keys)
+                                              : error_at(&l->shape, out->keys);
 }
 
 static int check(const sn_layer *l)
@@ -460,6 +478,7 @@ const sn_kind sn_cuckoo = {
     .shape_in = shape_in,
     .shape_next = shape_next,
     .error_at = error_at,
+    .error_most = error_most,
     .measure = measure,
     .variant = variant,
     .merge = merge,

@@ -1,5 +1,6 @@
 /* kind.c - the kinds by number and by name. */
 #include "kind/kind.h"
+#include <math.h>
 #include <string.h>
 
 static const sn_kind *const kinds[] = {
@@ -16,6 +17,15 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const sn_kind *sn_kind_of(seen_kind id)
 {
     return (unsigned)id < KINDS ? kinds[id] : NULL;
+}
+
+uint32_t sn_probes(const sn_shape *s)
+{
+    if (s->kind != SEEN_RIBBON)
+        return s->k;
+    /* Keys have prints of two lengths, which need not be whole. */
+    double bits = ceil(-log2(sn_ribbon.error_at(s, 1)) - 1e-6);
+    return bits > 0 ? (uint32_t)bits : 0;
 }
 
 unsigned seen_kind_can(seen_kind id)

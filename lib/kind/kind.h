@@ -91,6 +91,9 @@ struct sn_kind {
     int (*shape_in)(sn_shape *s, double n, uint64_t bytes);
     /* Expected error with N distinct keys, exact for random hashes. */
     double (*error_at)(const sn_shape *s, double n);
+    /* The error that one filter in some 30,000 exceeds, of those to which N keys were
+     * added, and so the one to promise. NULL: error_at, which is the same in all. */
+    double (*error_most)(const sn_shape *s, double n);
     /* Reads the body (at most about 64 MiB of it). */
     void (*measure)(const sn_layer *l, sn_measure *out);
 
@@ -190,6 +193,11 @@ static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
 extern const sn_kind sn_classic, sn_blocked, sn_split, sn_set;
 extern const sn_kind sn_cuckoo, sn_ribbon, sn_quotient_kind;
 
+/* What callers are told as the probes of S: k, or the bits of a fingerprint, rounded
+ * up.
+ */
+uint32_t sn_probes(const sn_shape *s);
+
 /* The table by id; NULL if this build has no such kind. */
 const sn_kind *sn_kind_of(seen_kind id);
 
@@ -208,6 +216,30 @@ const sn_kind *sn_kind_textbook(void);
  * S->k is kept if given. */
 int sn_choose_shape(seen_kind id, sn_shape *s, double n, double p, uint64_t bytes,
                     unsigned flags);
+
+/* ---- promise.c: the error that a single filter keeps ---- */
+
+/* No kind tells keys apart that have one hash: an error E of the bits, with N keys. */
+static inline double sn_with_hash(double e, double n)
+{
+    e += n * 0x1p-64;
+    return e < 1 ? e : 1;
+}
+
+/* One of the normal distribution lies so many standard deviations above its mean in
+ * 31,574. */
+#define SN_HIGH_SIGMAS 4.0
+
+/* Keys that came, distinct, until N of them were added. */
+double sn_came(const sn_shape *s, double n);
+/* The error that N keys in LINES of eight lanes of BITS, where a key sets K, seldom
+ * exceed; MEAN is the expected one. */
+double sn_lines_most(double mean, double lines, double n, unsigned k, unsigned bits);
+/* The error to promise for N keys. */
+double sn_error_most(const sn_shape *s, double n);
+/* The fewest units of S->kind with which N keys keep the promise P; keeps S->k if
+ * given. FIRST, unless NULL, is the first layer of its filter: see shape_next. */
+int sn_shape_for(sn_shape *s, const sn_shape *first, double n, double p);
 
 /* The smallest and largest sizes allowed. */
 #define SN_MAX_BYTES ((uint64_t)1 << 46)

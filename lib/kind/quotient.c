@@ -184,6 +184,7 @@ const sn_kind sn_quotient_kind = {
     .shape_for = shape_for,
     .shape_in = shape_in,
     .error_at = sn_quotient_error_at,
+    .error_most = sn_quotient_error_most,
     .measure = measure,
     .variant = variant,
     .absorb = sn_quotient_absorb,

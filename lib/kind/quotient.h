@@ -369,6 +369,8 @@ int sn_quotient_shape(sn_shape *s, double n, double p);
  * ERROR on. */
 unsigned sn_quotient_width_for(const sn_shape *s, double n, double error,
                                uint64_t lines);
+/* Of a body that did not grow: the error to promise with N keys in it. */
+double sn_quotient_error_most(const sn_shape *s, double n);
 /* Expected error with N keys. */
 double sn_quotient_error_at(const sn_shape *s, double n);
 /* The keys that came and those of them that were taken for others, with ADDED in. */

@@ -36,6 +36,26 @@ static double error_of_key(const sn_shape *s)
     return ldexp(1, 7 - (int)(sn_quotient_c(s->units) + s->k));
 }
 
+double sn_quotient_error_most(const sn_shape *s, double n)
+{
+    double lines = (double)s->units, each = n / lines, w = 1, all = 0, more = 0,
+           vary = 0;
+    unsigned slots = sn_quotient_slots(s->k);
+    /* Keys of a line are Poisson; more than its slots are guests of the next, which
+     * they may fill. A guest has a bit less. */
+    for (double j = floor(each); j >= 0 && w > 1e-12; w *= j / each, j--)
+        all += w;
+    w = each / (floor(each) + 1);
+    for (double j = floor(each) + 1; w > 1e-12 || j < slots; j++, w *= each / j) {
+        double guests = fmax(j - slots, 0);
+        all += w;
+        more += w * guests;
+        vary += w * guests * guests;
+    }
+    more = 1.5 * (more / all * lines + SN_HIGH_SIGMAS * sqrt(vary / all * lines));
+    return fmin(fmin(n + more, 2 * n) * error_of_key(s), 1);
+}
+
 /* What is needed later of the error, with N keys in slots of WIDTH bits. */
 static double error_to_come(unsigned width, double n)
 {

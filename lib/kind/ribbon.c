@@ -140,7 +140,8 @@ static double error_at(const sn_shape *s, double n)
     double share = (double)(uint32_t)s->own[SN_RIBBON_SHARE] / 4294967296.0;
     unsigned e = sn_ribbon_extra(s);
     double rich = e ? 1. / 3 : 0.5, poor = ldexp(1, -(int)e);
-    return n <= 0 ? 0 : ldexp(share * rich + (1 - share) * poor, -(int)s->k);
+    double prints = ldexp(share * rich + (1 - share) * poor, -(int)s->k);
+    return n <= 0 ? 0 : sn_with_hash(prints, n);
 }
 
 /* The table has the number of keys; the error follows from the lengths of prints. */

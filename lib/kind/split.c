@@ -17,12 +17,19 @@ static double error_of(double blocks, double n)
         return 0;
     for (int i = 0; i <= 8; i++)
         sum += choose[i] * exp(n * log1p((pow(31.0 / 32, i) - 1) / blocks));
-    return sum < 1e-13 ? 1e-13 : sum; /* below this it is only rounding error */
+    return sn_with_hash(fmax(sum, 0) + 1e-13,
+                        n); /* which it may have lost by rounding */
 }
 
 static double error_at(const sn_shape *s, double n)
 {
     return error_of((double)s->units, n);
+}
+
+static double error_most(const sn_shape *s, double n)
+{
+    double blocks = (double)s->units, came = sn_came(s, n);
+    return sn_lines_most(error_at(s, came), blocks, came, 8, 32);
 }
 
 static uint64_t body_len(const sn_shape *s)
@@ -84,7 +91,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     double fill = (double)set / ((double)read * 256);
     out->bits = blocks * 256;
     out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
-    out->error = error / (double)read;
+    out->error = sn_with_hash(error / (double)read, (double)l->added);
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1.0 / 32 / (double)blocks);
 }
 
@@ -147,6 +154,7 @@ const sn_kind sn_split = {
     .shape_for = shape_for,
     .shape_in = shape_in,
     .error_at = error_at,
+    .error_most = error_most,
     .measure = measure,
     .variant = variant,
     .ordered = true,

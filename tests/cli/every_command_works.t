@@ -70,8 +70,9 @@ ok "plan --json is JSON" sh -c 'seen plan --json -n 1M | perl -MJSON::PP -0ne "d
 ok "count --json is JSON" sh -c 'printf "a\"\\\\ \\377\\tb\n" | seen count -b 1 --json | perl -MJSON::PP -0ne "decode_json(\$_)"'
 
 # Plan.
-ok "plan: the textbook's numbers for a million keys at 1%" \
-    sh -c 'seen plan -n 1M -e 0.01 --json | grep -A3 classic | grep -q "\"bytes\": 11991"'
+# The textbook has 1,198,133 bytes, with which every other filter is a little worse.
+ok "plan: the textbook's numbers for a million keys at 1%, and 0.4% to keep them" \
+    sh -c 'seen plan -n 1M -e 0.01 --json | grep -A3 classic | grep -q "\"bytes\": 1202[0-9]*"'
 ok "plan: the third of keys, error and memory" sh -c 'seen plan -e 0.01 -m 1M | grep -q classic'
 ok "plan --json tells which kinds cannot, and why" sh -c 'seen plan --no-time --json -n 1M -m 1M |
     grep -q "\"cannot\": \".*do not fit"'

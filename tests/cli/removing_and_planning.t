@@ -55,6 +55,27 @@ same "and says how to make one that does" yes "$found"
 ok "which info knows" sh -c '! seen info both.seen | grep "can  " | grep -q remove'
 ok "and a cuckoo filter of that error is made, 23.4 bits a key when it holds what it was made for" \
     sh -c 'seen plan --no-time -n 10M -e 1e-6 | grep -q "^cuckoo .* 23.4[0-9]* *22 "'
+# Hashes have 64 bits: with memory to spare nothing is promised below keys / 2^64, and
+# nothing is asked for longer than whole hashes are.
+for m in 16M 64M; do
+    same "plan: whole hashes, where $m have room for a million" set "$(choice -n 1M -m $m)"
+    seen new -f -n 1M -m $m room.seen
+    ok "new makes them" sh -c 'seen info room.seen | grep -q "^  kind       set"'
+    ok "plan promises nothing below 5.4e-14 in $m, and no more than 32 probes" \
+        sh -c "seen plan --no-time --json -n 1M -m $m | perl -MJSON::PP -0ne '\$p = decode_json(\$_);
+            for (@{\$p->{kinds}}, \$p->{minimum}) { exit 1 if \$_->{error} < 5.42e-14 }
+            for (@{\$p->{kinds}}) { exit 1 if \$_->{kind} eq \"classic\" && \$_->{k} > 32 }'"
+done
+# What a ribbon is said to have is the same everywhere.
+seq 1000 | seen build -e 1% ribbon.seen
+ok "a ribbon of 1% has prints of 6.64 bits, in the plan and in itself" sh -c '
+    seen plan --no-time -n 1000 -e 1% | grep -q "^ribbon .* 6.64 " &&
+    seen info ribbon.seen | grep -q "fingerprint bits 6.64" &&
+    seen info --json ribbon.seen | grep -q "\"probes\": 7," &&
+    seen info --json ribbon.seen | grep -q "\"fingerprint_bits\": 6.64"'
+seq 1000 | seen build -e 1/256 whole.seen
+ok "what is now is never shown above what was promised" sh -c '
+    seen info whole.seen | grep -q "0.00390625 now, at most 0.00390625 promised"'
 ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "seen would choose" &&
     seen plan -n 200k --json >plan.json && [ "$(grep -c "\"kind\":" plan.json)" -ge 7 ] &&
     [ "$(grep -c "\"kind\":" plan.json)" = "$(grep -c "\"ns\": [0-9]" plan.json)" ]'

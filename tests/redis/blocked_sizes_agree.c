@@ -1,7 +1,7 @@
 /* The sizes that the module looks up keep the error that was asked for, and are hardly
  * larger than the exact ones. */
 #include "plugins/redis/bf/blocked_sizes.h"
-#include "seen.h"
+#include "kind/kind.h"
 #include "tap.h"
 #include <math.h>
 
@@ -19,13 +19,12 @@ int main(void)
                 broken++;
                 continue;
             }
-            /* The error of exactly these bits and probes. */
-            seen_size got = {
-                .kind = SEEN_BLOCKED, .keys = keys[i], .bytes = bits / 8, .probes = k};
-            if (seen_solve(&got) < 0 || got.bits != bits || got.probes != k ||
-                got.error > e) {
+            /* The mean error of filters of exactly these bits and probes. */
+            sn_shape got = {.kind = SEEN_BLOCKED, .units = bits / 512, .k = k};
+            double error = sn_blocked.error_at(&got, (double)keys[i]);
+            if (sn_blocked.body_len(&got) * 8 != bits || error > e) {
                 broken++;
-                note("%g for %llu keys: %g", e, (unsigned long long)keys[i], got.error);
+                note("%g for %llu keys: %g", e, (unsigned long long)keys[i], error);
             }
             if (keys[i] == 1000000) {
                 seen_size exact = {.kind = SEEN_BLOCKED, .keys = keys[i], .error = e};

@@ -91,8 +91,9 @@ static bool shape_for(uint64_t capacity, double error, bloom_layer *out)
         out->bytes = out->bits / 8;
         return true;
     }
-    /* RedisBloom takes any error; a hash of 64 bits keeps none below this one. */
-    double least = (double)capacity * 0x1p-64;
+    /* RedisBloom takes any error; keys of one 64-bit hash, and as many that share their
+     * bits, leave this one. */
+    double least = (double)capacity * 0x1p-63;
     seen_size s = {
         .kind = SEEN_CLASSIC, .keys = capacity, .error = error > least ? error : least};
     if (seen_solve(&s) < 0)
