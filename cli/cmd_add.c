@@ -19,7 +19,7 @@ enum { OPT_STATS = 300 };
 
 static const kit_option add_options[] = {
     WORD_OPTION,
-    WAIT_OPTION,
+    FILE_OPTIONS,
     OPTION_REDIS("Instead of FILTER: use one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
@@ -33,7 +33,7 @@ static const kit_option add_options[] = {
 
 static const kit_option rm_options[] = {
     WORD_OPTION,
-    WAIT_OPTION,
+    FILE_OPTIONS,
     KEY_OPTIONS,
     OPTION_FORMAT,
     OPTION_FORCE_FORMAT,
@@ -62,7 +62,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     for (int o; (o = kit_next(&p));) {
         if (remote_option(&p, o, &j->name) || keyspec_option(&j->keys, &p, o) ||
             format_option(&p, o) || thread_option(&j->threads, &p, o) ||
-            word_option(&j->words, &p, o) || wait_option(&p, o))
+            word_option(&j->words, &p, o) || file_option(&p, o))
             continue;
         if (o == 'q')
             j->quiet = true;

@@ -32,7 +32,7 @@ static const kit_option options[] = {
     KEY_OPTIONS,
     THREAD_OPTION,
     {'f', "force", NULL, "Replace FILTER if it exists."},
-    WAIT_OPTION,
+    FILE_OPTIONS,
     {OPT_STATS, "stats", NULL,
      "At the end print on standard error what was built and what it took."},
     {'q', "quiet", NULL, "Show no progress on a terminal."},
@@ -97,7 +97,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
     bool force = false;
     for (int o; (o = kit_next(&p));) {
         if (keyspec_option(&j->keys, &p, o) || thread_option(&j->threads, &p, o) ||
-            sizing_option(&z, &p, o) || wait_option(&p, o))
+            sizing_option(&z, &p, o) || file_option(&p, o))
             continue;
         switch (o) {
         case OPT_WORK:

@@ -23,7 +23,7 @@ static const kit_option options[] = {
      .list = target_names},
     OPTION_FORMAT,
     {'f', "force", NULL, "Replace OUT if it exists."},
-    WAIT_OPTION,
+    FILE_OPTIONS,
     {0},
 };
 
@@ -81,7 +81,7 @@ static int convert_main(const kit_command *self, int argc, char **argv)
     const char *to = NULL;
     bool force = false;
     for (int o; (o = kit_next(&p));) {
-        if (format_option(&p, o) || wait_option(&p, o))
+        if (format_option(&p, o) || file_option(&p, o))
             continue;
         if (o == OPT_TO)
             to = p.arg;

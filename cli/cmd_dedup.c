@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "messages.h"
 #include "seed.h"
+#include "filters/named_filter.h"
 #include "filters/sizing.h"
 
 #include <errno.h>
@@ -138,6 +139,7 @@ static const kit_option options[] = {
      "Remember in FILE what was seen, and in FILE.files which inputs were finished. "
      "The "
      "next run goes on from there; after a kill, run the same command again."},
+    PRIVATE_OPTION,
     {OPT_SAVE_EVERY, "save-every", "SIZE",
      "Save the state between files after SIZE of text [8 times its own size, at least "
      "64M]."},
@@ -162,7 +164,7 @@ typedef struct settings {
     const char *out, *removed, *state, **against, **marks;
     size_t nagainst, nmarks;
     enum packing pack;
-    bool mark, origins, json, by_given;
+    bool mark, origins, json, by_given, private;
 } settings;
 
 /* ---- options --------------------------------------------------------------------- */
@@ -322,6 +324,9 @@ static void set_option(settings *s, const kit_parse *p, int key)
         break;
     case OPT_MARK:
         s->mark = true;
+        break;
+    case OPT_PRIVATE:
+        s->private = true;
         break;
     case OPT_PACK:
         if (!packing_named(p->arg, &s->pack))
@@ -537,7 +542,7 @@ static void open_state(settings *s)
 {
     char rules[1024];
     describe_rules(&s->run.rules, rules, sizeof rules);
-    s->run.state = progress_open(s->state, rules, &s->run.judge.filter);
+    s->run.state = progress_open(s->state, rules, s->private, &s->run.judge.filter);
     for (size_t i = 0; i < s->run.in.n; i++)
         s->run.in.of[i].done = progress_has(s->run.state, s->run.in.of + i);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { OPT_JSON = 300 };
 
@@ -39,6 +40,22 @@ static void picture(const seen_stats *st)
         return; /* its bits solve equations: half of them are always set */
     printf("  fill       [%s] %.1f%%%s\n", bar, 100 * st->fill,
            set ? "" : ", best at 50%");
+}
+
+/* The secret of the hash is in the file: who can read it can choose keys that collide.
+ */
+static void show_secret(const char *name, const seen_stats *st)
+{
+    struct stat file;
+    bool others = strcmp(name, "-") && stat(name, &file) == 0 &&
+                  S_ISREG(file.st_mode) && file.st_mode & 077;
+    if (st->hash != SEEN_HASH_KEYED)
+        return;
+    printf("  secret     inside: the 128 bits that key its hash");
+    if (others)
+        printf("; others may read the file, mode %03o (chmod 600)",
+               file.st_mode & 0777u);
+    printf("\n");
 }
 
 /* Another system's filter: what it is, and what can be done with it here. */
@@ -117,6 +134,7 @@ static void show(const char *name, const seen_filter *f)
            can & SEEN_CAN_MERGE ? ", merge" : "",
            can & SEEN_CAN_GROW && !(st.flags & SEEN_FIXED) ? ", grow" : "",
            st.dirty ? " (dirty: being written, or not closed after writing)" : "");
+    show_secret(name, &st);
 }
 
 static void show_json(kit_json *j, const char *name, const seen_filter *f)
@@ -150,6 +168,7 @@ static void show_json(kit_json *j, const char *name, const seen_filter *f)
     kit_json_count(j, "lost_at_most", (uint64_t)high);
     kit_json_bool(j, "fixed", st.flags & SEEN_FIXED);
     kit_json_bool(j, "dirty", st.dirty);
+    kit_json_bool(j, "secret", st.hash == SEEN_HASH_KEYED);
     kit_json_close(j, '}');
 }
 

@@ -8,7 +8,7 @@ static const kit_option options[] = {
     {'o', "output", "FILTER",
      "Write the union to FILTER, which is replaced; it may be one of the inputs, and - "
      "is standard output."},
-    WAIT_OPTION,
+    FILE_OPTIONS,
     OPTION_FORMAT,
     {0},
 };
@@ -30,7 +30,7 @@ static int merge_main(const kit_command *self, int argc, char **argv)
     kit_parse p = kit_parse_start("seen merge", self, argc, argv);
     const char *out = NULL;
     for (int o; (o = kit_next(&p));)
-        if (!format_option(&p, o) && !wait_option(&p, o))
+        if (!format_option(&p, o) && !file_option(&p, o))
             out = p.arg;
     if (!out)
         kit_usage(&p, "where to? -o FILTER");

@@ -36,7 +36,7 @@ static const kit_option options[] = {
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
      "their seeds agree. With a known seed, strangers can choose keys that collide."},
     {'f', "force", NULL, "Replace FILTER if it exists."},
-    WAIT_OPTION,
+    FILE_OPTIONS,
     {OPT_REDIS, "redis", "URL",
      "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; "
      "many "
@@ -98,7 +98,7 @@ static void parse(job *j, const kit_command *self, int argc, char **argv)
                           format_meant(p.arg, true));
             if (bad)
                 kit_usage(&p, "--kind %s: %s", p.arg, bad);
-        } else if (!remote_option(&p, o, &j->name) && !wait_option(&p, o) &&
+        } else if (!remote_option(&p, o, &j->name) && !file_option(&p, o) &&
                    !sizing_option(&j->size, &p, o)) {
             set_option(j, &p, o);
         }

@@ -45,7 +45,7 @@ static const kit_option options[] = {
      "from the last save: it cuts the unfinished output of -o back to it, and on "
      "standard output repeats what came later. While a run lasts, FILE.run says how "
      "far it is. With -d or -D the state is saved only at the end."},
-    WAIT_OPTION,
+    FILE_OPTIONS,
     OPTION_REDIS("Remember the lines in a filter"),
     OPTION_REDIS_MODULE,
     {OPT_PRINT_FIRST, "print-first", NULL,
@@ -192,7 +192,7 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen uniq", self, argc, argv);
     for (int o; (o = kit_next(&p));)
-        if (!remote_option(&p, o, &u->state_name) && !wait_option(&p, o) &&
+        if (!remote_option(&p, o, &u->state_name) && !file_option(&p, o) &&
             !keyspec_option(&u->keys, &p, o) && !sizing_option(&u->size, &p, o) &&
             !thread_option(&u->threads, &p, o))
             set_option(u, &p, o);

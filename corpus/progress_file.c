@@ -27,6 +27,7 @@ struct progress_file {
     bytes pending;      /* lines of files that are finished */
     const char **known; /* the lines of the log as it was opened, sorted */
     size_t knowns;
+    bool private;       /* the filter is for its owner only */
 };
 
 static char *with_suffix(const char *path, const char *suffix)
@@ -130,9 +131,11 @@ static void sort_lines(progress_file *s)
         qsort(s->known, s->knowns, sizeof *s->known, by_line);
 }
 
-progress_file *progress_open(const char *path, const char *rules, seen_filter **filter)
+progress_file *progress_open(const char *path, const char *rules, bool private,
+                             seen_filter **filter)
 {
     progress_file *s = kit_alloc(sizeof *s);
+    s->private = private;
     s->path = kit_copy(path);
     s->log = with_suffix(path, ".files");
     s->next = with_suffix(path, ".next");
@@ -225,9 +228,25 @@ void progress_finished(progress_file *s, const input *f)
         put_line(&s->pending, f);
 }
 
+/* The new filter gets the permissions of the old one, or of its owner only: the library
+ * keeps those of a file that is there. */
+static void prepare_next(const progress_file *s)
+{
+    struct stat st;
+    bool there = stat(s->path, &st) == 0;
+    mode_t mode = s->private ? 0600 : there ? st.st_mode & 0777 : 0666;
+    if (!there && !s->private)
+        return;
+    int fd = open(s->next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || fchmod(fd, mode) < 0)
+        kit_die("%s: %s", s->next, strerror(errno));
+    close(fd);
+}
+
 void progress_save(progress_file *s, const seen_filter *filter)
 {
     char line[32];
+    prepare_next(s);
     if (seen_save(filter, s->next) < 0)
         kit_die("%s", seen_reason());
     if (!state_line(s->next, line))

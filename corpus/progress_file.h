@@ -16,8 +16,9 @@ typedef struct progress_file progress_file;
 
 /* Opens the state PATH for a run with RULES, a line of text; dies if another run uses
  * it or it was made with other rules. *FILTER is the filter, NULL if there is none
- * yet. */
-progress_file *progress_open(const char *path, const char *rules, seen_filter **filter);
+ * yet. PRIVATE: nobody else may read it. */
+progress_file *progress_open(const char *path, const char *rules, bool private,
+                             seen_filter **filter);
 void progress_close(progress_file *s);
 
 /* Whether F is in the filter already. */

@@ -53,7 +53,8 @@ void kit_made_file(const char *name)
 {
     struct stat st;
     at_exit();
-    if (stat(name, &st) < 0)
+    made = NULL;
+    if (!name || stat(name, &st) < 0)
         return;
     made_on = st.st_dev;
     made_inode = st.st_ino;
@@ -127,7 +128,7 @@ int kit_temp_nameless(void)
 
 /* Opens the file beside PATH. No signal comes between its creation and the moment when
  * its name, if it has one, is known to kit_temp_remove. */
-static int begin(sn_replace *to, const char *path)
+static int begin(sn_replace *to, const char *path, bool private)
 {
     sigset_t all, before;
     if (access(path, F_OK) == 0 && access(path, W_OK) < 0)
@@ -135,7 +136,9 @@ static int begin(sn_replace *to, const char *path)
     make_room();
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int rc = sn_replace_begin(to, path, 0666), e = errno;
+    int rc = private ? sn_replace_begin_private(to, path)
+                     : sn_replace_begin(to, path, 0666);
+    int e = errno;
     if (rc == 0 && !to->direct && !to->nameless)
         remember(to->temporary);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -143,13 +146,13 @@ static int begin(sn_replace *to, const char *path)
     return rc;
 }
 
-kit_output *kit_output_open(const char *path)
+static kit_output *open_output(const char *path, bool private)
 {
     kit_output *o = kit_alloc(sizeof *o);
     o->to = (sn_replace){.fd = STDOUT_FILENO, .direct = true};
     if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
         return o;
-    if (begin(&o->to, path) < 0) {
+    if (begin(&o->to, path, private) < 0) {
         int e = errno;
         free(o);
         errno = e;
@@ -157,6 +160,16 @@ kit_output *kit_output_open(const char *path)
     }
     o->name = kit_copy(o->to.path);
     return o;
+}
+
+kit_output *kit_output_open(const char *path)
+{
+    return open_output(path, false);
+}
+
+kit_output *kit_output_open_private(const char *path)
+{
+    return open_output(path, true);
 }
 
 bool kit_output_replaces(const kit_output *o)

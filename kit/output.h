@@ -17,6 +17,8 @@ typedef struct kit_output kit_output;
 /* Opens PATH, or standard output if PATH is NULL, "-" or /dev/stdout. NULL on failure:
  * errno says why, and nothing was touched. */
 kit_output *kit_output_open(const char *path);
+/* The same; a file is for its owner only (mode 0600), whatever the old one was. */
+kit_output *kit_output_open_private(const char *path);
 
 /* Whether it is a file, which appears only with kit_output_commit. */
 bool kit_output_replaces(const kit_output *o);
@@ -78,6 +80,7 @@ void kit_temp_forget(char *name); /* NAME was renamed or removed; frees it */
 void kit_temp_remove(void);       /* all unfinished ones; safe in a signal handler */
 
 /* The file NAME, a string which must stay, was just made: it is removed with the
- * unfinished files, if it was not replaced by then. */
+ * unfinished files, unless kit_made_file(NULL) was called, when it has become worth
+ * keeping, or somebody has replaced it. */
 void kit_made_file(const char *name);
 #endif

@@ -27,8 +27,12 @@ void named_die(const char *name, int code)
     kit_die("%s: %s", name, why);
 }
 
-bool wait_option(const kit_parse *p, int key)
+static bool is_private;
+
+bool file_option(const kit_parse *p, int key)
 {
+    if (key == OPT_PRIVATE)
+        return is_private = true;
     if (key != OPT_WAIT)
         return false;
     char *end = NULL;
@@ -327,7 +331,7 @@ static int put(void *ctx, const void *p, size_t len)
 /* Writes F beside NAME, safe on disk, not yet in place. */
 static kit_output *write_beside(const char *name, const seen_filter *f, bool gzip)
 {
-    kit_output *o = kit_output_open(name);
+    kit_output *o = is_private ? kit_output_open_private(name) : kit_output_open(name);
     if (!o)
         kit_die("%s: %s", name, strerror(errno));
     int rc = gzip ? format_write_gzip(f, o) : seen_write(f, put, o);
@@ -387,7 +391,11 @@ void named_replace(named_filter *s)
             exit(2);
         return;
     }
-    int lock = file_lock_new(kit_output_fd(s->replacement));
+    /* (The library locks a file whose exceptions it saves.) */
+    int lock = -1;
+    if (!seen_excused(s->filter))
+        lock = file_lock_new(kit_output_fd(s->replacement));
+    kit_made_file(NULL);
     put_in_place(s->replacement, s->name, s->filter);
     s->replacement = NULL;
     if (s->lock >= 0)

@@ -93,8 +93,8 @@ void named_lost_range(const named_filter *s, double before, double *low, double 
 
 /* Replaces the file whole, in two steps: named_write writes a new file beside the old
  * one (s->replacement) and waits until it is safe on disk, named_replace puts it in
- * place; it stays locked. A full disk fails in the first step. Both end the program if
- * they fail. */
+ * place; it stays locked, unless it has exceptions. A full disk fails in the first
+ * step. Both end the program if they fail. */
 void named_write(named_filter *s);
 void named_replace(named_filter *s);
 void named_save(named_filter *s); /* both */
@@ -118,13 +118,20 @@ void named_fulfil(named_target *t, const seen_filter *f);
 /* Reports the library's last failure, with NAME, and ends the program. */
 void named_die(const char *name, int code) __attribute__((noreturn));
 
-enum { OPT_WAIT = 0x410 };
-#define WAIT_OPTION                                                                    \
+enum { OPT_WAIT = 0x410, OPT_PRIVATE };
+#define PRIVATE_OPTION                                                                 \
     {                                                                                  \
-        OPT_WAIT, "wait", "[SECONDS]",                                                 \
-            "If another run is writing the filter, wait until it is done, at most "    \
-            "SECONDS [for ever], instead of failing."                                  \
+        OPT_PRIVATE, "private", NULL,                                                  \
+            "Nobody else may read the filter's file (mode 0600): it holds the secret " \
+            "of its hash."                                                             \
     }
-/* Takes --wait; returns whether KEY was it. It applies to every lock of this run. */
-bool wait_option(const kit_parse *p, int key);
+/* For commands that write a filter's file. */
+#define FILE_OPTIONS                                                                   \
+    {OPT_WAIT, "wait", "[SECONDS]",                                                    \
+     "If another run is writing the filter, wait until it is done, at most SECONDS "   \
+     "[for ever], instead of failing."},                                               \
+        PRIVATE_OPTION
+/* Takes --wait and --private; returns whether KEY was one of them. They apply to every
+ * lock and every filter's file of this run. */
+bool file_option(const kit_parse *p, int key);
 #endif

@@ -294,6 +294,7 @@ checkpoint *checkpoint_open(uniq *u)
     /* What was recorded would count as repeated in the next run. A name with a newline
      * does not fit into the log. */
     c->never = u->repeated || u->dup_name || u->checkpoint == 0 ||
+               seen_excused(u->seen->filter) || /* would not stay locked */
                (u->out_name && strchr(u->out_name, '\n'));
     c->added = named_added(u->seen);
     c->at = now();

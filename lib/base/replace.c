@@ -65,12 +65,12 @@ static int take_name(sn_replace *r, mode_t mode)
  * the server must still be able to open it. Changing the owner drops some permissions,
  * so those come after. A file system without either leaves the file to its owner alone.
  */
-static void keep_owner(int fd, const struct stat *st)
+static void keep_owner(int fd, const struct stat *st, mode_t allowed)
 {
     int e = errno;
     bool owned = (st->st_uid == geteuid() && st->st_gid == getegid()) ||
                  fchown(fd, st->st_uid, st->st_gid) == 0;
-    bool moded = fchmod(fd, st->st_mode & 07777) == 0; /* in any case */
+    bool moded = fchmod(fd, st->st_mode & allowed) == 0; /* in any case */
     if (!owned || !moded)
         errno = e;
 }
@@ -83,7 +83,8 @@ static int give_up(sn_replace *r, int code)
     return code;
 }
 
-int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
+/* ALLOWED: the permissions that a file which exists may keep. */
+static int begin(sn_replace *r, const char *path, mode_t mode, mode_t allowed)
 {
     struct stat st;
     *r = (sn_replace){.fd = -1};
@@ -117,8 +118,18 @@ int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
         return give_up(r, failed("create a file beside", path));
     }
     if (exists)
-        keep_owner(r->fd, &st);
+        keep_owner(r->fd, &st, allowed);
     return 0;
+}
+
+int sn_replace_begin(sn_replace *r, const char *path, mode_t mode)
+{
+    return begin(r, path, mode, 07777);
+}
+
+int sn_replace_begin_private(sn_replace *r, const char *path)
+{
+    return begin(r, path, 0600, 0600);
 }
 
 int sn_replace_keep(sn_replace *r)

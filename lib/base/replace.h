@@ -23,6 +23,9 @@ typedef struct sn_replace {
 /* Opens a temporary file beside PATH. It gets the permissions of the file at PATH, and
  * its owner if that is allowed; if there is no such file, MODE less the umask. */
 int sn_replace_begin(sn_replace *r, const char *path, mode_t mode);
+/* The same for a file that only its owner may read or write, whatever the old one was.
+ */
+int sn_replace_begin_private(sn_replace *r, const char *path);
 /* Gives the temporary file a name that outlives this process, and waits until it is on
  * disk: sn_replace_resume goes on with it, as it was left. Not for `direct` ones. */
 int sn_replace_keep(sn_replace *r);

@@ -357,7 +357,9 @@ static int write_list(const seen_filter *f, const char *path, uint64_t now,
     } else {
         uint8_t *bytes = make_bytes(f, now, before);
         sn_replace r;
-        rc = bytes ? sn_replace_begin(&r, name, 0666) : SEEN_ENOMEM;
+        struct stat st; /* who may read the filter may read the list */
+        mode_t mode = stat(path, &st) == 0 ? st.st_mode & 0666 : 0666;
+        rc = bytes ? sn_replace_begin(&r, name, mode) : SEEN_ENOMEM;
         if (rc == 0 && (rc = sn_replace_write(&r, bytes, f->exceptions->bytes)) < 0)
             sn_replace_abort(&r);
         else if (rc == 0)

@@ -27,6 +27,10 @@ seen excuse -q f.seen "$one"
 seen add --word "$one" f.seen
 ok "a key that is added is found" seen has -q --word "$one" f.seen
 same "the others stay excused" 1 "$(seen has -c f.seen absent)"
+printf 'p\n' >p && printf 'q\n' >q && printf 'r\n' >r
+same "a state with a list takes lines, whenever it is saved" "p q r" \
+    "$(seen uniq --checkpoint 1 -s f.seen p q r | tr '\n' ' ' | sed 's/ $//')"
+ok "and keeps the list" sh -c 'test "$(seen has -c f.seen absent)" -le 5'
 seen add f.seen absent
 same "all added, none is excused" 1000 "$(seen has -c f.seen absent)"
 fails "which FILTER?" 2 'which FILTER' seen excuse

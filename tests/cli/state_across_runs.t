@@ -15,6 +15,16 @@ for mode in "-e 0.0001" "-n 1000" "-e 0.001 -n 100" "-m 1M"; do
         "$(seen uniq $mode -s st2 one >/dev/null; seen uniq -s st2 two)"
 done
 
+# The inode of the first file may be that of the last.
+for saves in 1 2 3 4 5; do
+    rm -f st3
+    for i in $(seq 1 $saves); do echo "line $i" >part$i; done
+    # shellcheck disable=SC2046
+    seen uniq -s st3 --checkpoint 1 $(seq -f part%g 1 $saves) >/dev/null
+    same "a new state that is saved $saves times stays" "$saves" "$(seen info --json st3 | tr -d ' ' | sed -n 's/.*"keys":\([0-9]*\).*/\1/p')"
+done
+rm -f st3
+
 # Seeds are fresh: a state made twice from the same lines differs, unless SEEN_SEED says.
 (unset SEEN_SEED; seen uniq -s s1 one >/dev/null; seen uniq -s s2 one >/dev/null)
 ok "every new state has a seed of its own" sh -c '! cmp -s s1 s2'
