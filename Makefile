@@ -235,7 +235,7 @@ install: all
 	install -m 755 $(LIBSEEN_SO) $(DESTDIR)$(LIBDIR)/libseen.so.$(VERSION)
 	ln -sf libseen.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libseen.so.$(SOVERSION)
 	ln -sf libseen.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libseen.so
-	install -m 644 include/seen.h include/seen_sketch.h include/seen_unstable.h $(INSTALL_INC) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/seen.h include/seen_bitmap.h include/seen_sketch.h include/seen_unstable.h $(INSTALL_INC) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(INSTALL_PC) $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(if $(INSTALL_BIN),install -m 755 $(INSTALL_BIN) $(DESTDIR)$(BINDIR))
 	$(foreach m,$(INSTALL_MAN),install -m 644 $(m) $(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(m)))/;)

@@ -53,7 +53,6 @@ typedef struct job {
 
     named_filter *f;
     uint64_t lines, changed;
-    uint64_t forever; /* keys that cannot be removed */
 } job;
 
 static void parse(job *j, const kit_command *self, int argc, char **argv)
@@ -103,13 +102,9 @@ static void change_keys(job *j, const seen_key *key, const uint64_t *hash, size_
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        int rc = seen_remove(j->f->filter, key[i].data, key[i].len);
-        if (rc == SEEN_EFOREVER) {
-            if (!j->forever++)
-                kit_warn("%s: %s", j->f->name, seen_reason());
-        } else if (rc < 0) {
+        int rc = named_remove(j->f, key + i);
+        if (rc < 0)
             named_die(j->f->name, rc);
-        }
         j->changed += rc == 1;
     }
 }
@@ -163,10 +158,7 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
                 (unsigned long long)j.changed, removes ? "removed" : "new");
     named_close(j.f);
     free(j.words.key);
-    if (j.forever > 1)
-        kit_warn("%llu keys in all stay for that reason; the others are removed",
-                 (unsigned long long)j.forever);
-    return j.forever ? 2 : removes && !j.changed ? 1 : 0;
+    return removes && !j.changed ? 1 : 0;
 }
 
 static int add_main(const kit_command *self, int argc, char **argv)
@@ -202,13 +194,11 @@ const kit_command cmd_rm = {
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
     .about =
         "Removes each line of the FILEs, or of standard input, from FILTER, if its "
-        "kind can: set, cuckoo, quotient ('seen new -r' makes one). Remove only keys "
-        "that "
+        "kind can: set and cuckoo ('seen new -r' makes one). Remove only keys that "
         "were added: in a cuckoo filter, removing any other key may remove one that "
         "shares its fingerprint.",
     .options = rm_options,
-    .status = "0 if a key was removed, 1 if none was there, 2 if something failed or a "
-              "key stays because it was added too often (the others are removed).",
+    .status = "0 if a key was removed, 1 if none was there, 2 if something failed.",
     .examples = "# No longer blocked\n"
                 "$ seen rm --word http://good.example/ members.seen\n",
     .run = rm_main,

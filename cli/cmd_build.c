@@ -17,12 +17,10 @@ enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
 
 static const kit_option options[] = {
     {'e', "error", "P",
-     "Probability of a false positive (0.001, 0.1%, 1/1000) [0.01 without -m].",
-     .brief = "allow this share of false positives [0.01]"},
+     "Probability of a false positive (0.001, 0.1%, 1/1000) [0.01 without -m]."},
     {'m', "memory", "SIZE",
      "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, "
-     "500M is 500 times 2^20).",
-     .brief = "the smallest error in a file of SIZE"},
+     "500M is 500 times 2^20)."},
     {'n', "expect", "N",
      "Expect N lines: a disk that is too small is then reported at once, not after an "
      "hour."},
@@ -33,8 +31,7 @@ static const kit_option options[] = {
     {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
     KEY_OPTIONS,
     THREAD_OPTION,
-    {'f', "force", NULL, "Replace FILTER if it exists.",
-     .brief = "replace FILTER"},
+    {'f', "force", NULL, "Replace FILTER if it exists."},
     FILE_OPTIONS,
     {OPT_STATS, "stats", NULL,
      "At the end print on standard error what was built and what it took."},
@@ -169,6 +166,7 @@ static seen_filter *build(job *j)
     if (seen_builder_finish(b, &f) < 0)
         kit_die("%s", seen_reason());
     kit_progress_end();
+    seen_set_keys(f, SEEN_KEYS_TEXT);
     seen_builder_free(b);
     feed_close(j->input);
     return f;

@@ -81,6 +81,25 @@ static bool has_fingerprints(seen_kind kind)
            kind == SEEN_QUOTIENT;
 }
 
+/* What its keys are. */
+static const char *type_of(const seen_filter *f)
+{
+    seen_keys type = seen_keys_of(f);
+    return type == SEEN_KEYS_UNSAID ? "of any type" : seen_keys_name(type);
+}
+
+/* The id in hexadecimal digits and the number of the generation; false: none. */
+static bool identity(const seen_filter *f, char hex[33], uint64_t *generation)
+{
+    seen_identity at;
+    if (!seen_get_identity(f, &at))
+        return false;
+    for (int i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", at.id[i]);
+    *generation = at.generation >> 32;
+    return true;
+}
+
 static void show(const char *name, const seen_filter *f)
 {
     if (seen_format_of(f)) {
@@ -101,9 +120,11 @@ static void show(const char *name, const seen_filter *f)
     printf("  keys       %s", kit_show_count(st.added, a));
     if (st.capacity)
         printf(" of %s", kit_show_count(st.capacity, b));
-    printf("%s\n", st.flags & SEEN_FIXED ? ", fixed"
-                   : can & SEEN_CAN_GROW ? ", grows"
-                                         : "");
+    printf("%s, %s\n",
+           st.flags & SEEN_FIXED ? ", fixed"
+           : can & SEEN_CAN_GROW ? ", grows"
+                                 : "",
+           type_of(f));
     printf("  memory     %s", kit_show_bytes((double)st.bytes, a));
     if (st.added)
         printf(", %.1f bits a key", (double)st.bits / (double)st.added);
@@ -129,6 +150,11 @@ static void show(const char *name, const seen_filter *f)
             printf(" (%.0f to %.0f)", low, high);
         printf("\n");
     }
+    char id[33];
+    uint64_t generation;
+    if (identity(f, id, &generation))
+        printf("  id         %s, generation %llu\n", id,
+               (unsigned long long)generation);
     printf("  can        ask%s%s%s%s%s\n", can & SEEN_CAN_ADD ? ", add" : "",
            can & SEEN_CAN_REMOVE ? ", remove" : "",
            can & SEEN_CAN_MERGE ? ", merge" : "",
@@ -166,6 +192,13 @@ static void show_json(kit_json *j, const char *name, const seen_filter *f)
     kit_json_real(j, "expected_lost", st.lost_expected);
     kit_json_count(j, "lost_at_least", (uint64_t)low);
     kit_json_count(j, "lost_at_most", (uint64_t)high);
+    char id[33];
+    uint64_t generation;
+    kit_json_text(j, "key_type", type_of(f));
+    if (identity(f, id, &generation)) {
+        kit_json_text(j, "id", id);
+        kit_json_count(j, "generation", generation);
+    }
     kit_json_bool(j, "fixed", st.flags & SEEN_FIXED);
     kit_json_bool(j, "dirty", st.dirty);
     kit_json_bool(j, "secret", st.hash == SEEN_HASH_KEYED);

@@ -4,10 +4,16 @@
 #include "messages.h"
 #include "filters/named_filter.h"
 
+enum { OPT_MIXED = 300 };
+
 static const kit_option options[] = {
     {'o', "output", "FILTER",
      "Write the union to FILTER, which is replaced; it may be one of the inputs, and - "
      "is standard output."},
+    {OPT_MIXED, "mixed", NULL,
+     "The union may hold keys of several types, such as text and integers, and is "
+     "asked "
+     "with any; without this, filters of different types are refused."},
     FILE_OPTIONS,
     OPTION_FORMAT,
     {0},
@@ -29,8 +35,11 @@ static int merge_main(const kit_command *self, int argc, char **argv)
 {
     kit_parse p = kit_parse_start("seen merge", self, argc, argv);
     const char *out = NULL;
+    bool mixed = false;
     for (int o; (o = kit_next(&p));)
-        if (!format_option(&p, o) && !file_option(&p, o))
+        if (o == OPT_MIXED)
+            mixed = true;
+        else if (!format_option(&p, o) && !file_option(&p, o))
             out = p.arg;
     if (!out)
         kit_usage(&p, "where to? -o FILTER");
@@ -39,8 +48,15 @@ static int merge_main(const kit_command *self, int argc, char **argv)
     /* Claimed before the first is read: it may be one of them. */
     named_target target = named_claim(out, true);
     named_filter *sum = open_whole(argv[p.at], NAMED_COPY);
+    if (mixed)
+        seen_set_keys(sum->filter, SEEN_KEYS_MIXED);
     for (int i = p.at + 1; i < argc; i++) {
         named_filter *s = open_whole(argv[i], NAMED_ASK);
+        if (seen_check_keys(sum->filter, seen_keys_of(s->filter)) < 0)
+            kit_die("%s holds keys of the type %s, %s of the type %s: --mixed makes a "
+                    "filter of both",
+                    argv[i], seen_keys_name(seen_keys_of(s->filter)), argv[p.at],
+                    seen_keys_name(seen_keys_of(sum->filter)));
         if (seen_merge(sum->filter, s->filter) < 0)
             kit_die("%s does not fit %s: %s (filters to be merged are made with 'seen "
                     "new --like OLD NEW')",

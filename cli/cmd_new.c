@@ -13,34 +13,32 @@
 
 #define USUAL_ERROR 0.01
 
-enum { OPT_LIKE = 300, OPT_FIXED, OPT_SEED, OPT_BITS };
+enum { OPT_LIKE = 300, OPT_FIXED, OPT_SEED, OPT_BITS, OPT_KEY_TYPE };
 
 static const kit_option options[] = {
     OPTION_EXPECT,
     OPTION_ERROR,
-    {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE.",
-     .brief = "with -n: the smallest error in SIZE"},
+    {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
     {OPT_KIND, "kind", "KIND",
      "Use this kind of filter instead of the best one: classic, blocked, split, set, "
      "cuckoo, quotient; 'seen plan' compares them. Or another system's format, "
      "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits.",
-     .list = kind_names,
-     .brief = "this kind, or another system's format"},
+     .list = kind_names},
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
     {OPT_LIKE, "like", "OLD",
      "The same kind, size and hash as the filter OLD, so that the two can be merged. "
-     "OLD stays as it is, and nothing secret is shown.",
-     .brief = "to be merged with OLD"},
+     "OLD stays as it is, and nothing secret is shown."},
+    {OPT_KEY_TYPE, "key-type", "TYPE",
+     "What its keys will be: text, int64, uint64, uuid, mixed, ... Without this, the "
+     "first key decides."},
     {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
-    {'r', "removable", NULL, "Only kinds that can remove keys.",
-     .brief = "keys can be removed"},
+    {'r', "removable", NULL, "Only kinds that can remove keys."},
     {OPT_SEED, "seed", "N",
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
      "their seeds agree. With a known seed, strangers can choose keys that collide."},
-    {'f', "force", NULL, "Replace FILTER if it exists.",
-     .brief = "replace FILTER"},
+    {'f', "force", NULL, "Replace FILTER if it exists."},
     FILE_OPTIONS,
     {OPT_REDIS, "redis", "URL",
      "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; "
@@ -56,6 +54,7 @@ typedef struct job {
     seen_spec spec;
     format_spec format; /* of another system, if it has a name */
     const char *like;
+    seen_keys key_type;
     bool force;
 } job;
 
@@ -65,6 +64,14 @@ static void set_option(job *j, const kit_parse *p, int key)
     switch (key) {
     case 'f':
         j->force = true;
+        break;
+    case OPT_KEY_TYPE:
+        while (seen_keys_name(j->key_type) &&
+               strcmp(seen_keys_name(j->key_type), p->arg))
+            j->key_type++;
+        if (!seen_keys_name(j->key_type))
+            kit_bad_value(p, key, "a type of keys: text, bytes, int64, uint64, float, "
+                                  "uuid, date, timestamp, tuple or mixed");
         break;
     case OPT_LIKE:
         j->like = p->arg;
@@ -197,6 +204,8 @@ static int new_main(const kit_command *self, int argc, char **argv)
     }
     named_target t = named_claim(j.name, j.force);
     seen_filter *f = make(&j);
+    if (j.key_type && seen_set_keys(f, j.key_type) < 0)
+        kit_die("%s", seen_reason());
     named_fulfil(&t, f);
     seen_free(f);
     return 0;

@@ -27,7 +27,7 @@
  * some whose add is still running; seen_save and seen_write produce a whole and valid
  * file. Different filters are independent. seen_reason() is kept for each thread.
  *
- * Machines. 64-bit, of either byte order. Files are the same on all of them.
+ * Machines. 64-bit, of either byte order, with the same files.
  *
  * Structures. Zero the structures you pass in, as the initialisers above do: reserved
  * fields, and bits of flags and modes that this version does not know, are refused
@@ -58,14 +58,13 @@ extern "C" {
 #endif
 
 #define SEEN_VERSION_MAJOR 0
-#define SEEN_VERSION_MINOR 2
+#define SEEN_VERSION_MINOR 3
 #define SEEN_VERSION_PATCH 0
-#define SEEN_VERSION "0.2.0"
+#define SEEN_VERSION "0.3.0"
 #define SEEN_VERSION_NUMBER                                                            \
     (SEEN_VERSION_MAJOR * 10000 + SEEN_VERSION_MINOR * 100 + SEEN_VERSION_PATCH)
 
-/* The version of the library in use, which may differ from the header's: "0.1.0" and
- * 100 (1.2.3 is 10203). */
+/* Of the library in use, which may differ from the header's: "1.2.3" and 10203. */
 SEEN_API const char *seen_version(void);
 SEEN_API unsigned seen_version_number(void);
 
@@ -92,13 +91,11 @@ enum seen_code {
     SEEN_EVERSION = -11, /* the file was made by a newer version */
     SEEN_EDAMAGED = -12, /* a checksum does not match: the file is damaged */
     SEEN_ECANCEL = -13,  /* the caller asked to stop */
-    SEEN_EBUSY = -14,    /* another process is writing to the file */
-    SEEN_EFOREVER = -15  /* the key was added too often to be removed */
+    SEEN_EBUSY = -14     /* another process is writing to the file */
 };
 
 /* The code in words; never NULL. */
 SEEN_API const char *seen_strerror(int code);
-
 /* What was wrong in the last call that failed in this thread: one sentence without a
  * full stop. Never NULL; valid until the next failure. */
 SEEN_API const char *seen_reason(void);
@@ -129,8 +126,7 @@ enum {
 };
 SEEN_API unsigned seen_kind_can(seen_kind kind); /* 0 if unknown */
 
-/* "blocked"; NULL if unknown. Kinds are numbered from 1 without gaps, so that
- * for (k = 1; seen_kind_name(k); k++) meets them all. */
+/* "blocked"; NULL if unknown. Kinds are numbered from 1 without gaps. */
 SEEN_API const char *seen_kind_name(seen_kind kind);
 /* The kind of that name, "auto" included; SEEN_KIND_UNKNOWN if there is none. */
 SEEN_API seen_kind seen_kind_named(const char *name);
@@ -184,15 +180,14 @@ typedef struct seen_spec {
 
 typedef struct seen_filter seen_filter;
 
-/* A key: any bytes. */
-typedef struct seen_key {
+typedef struct seen_key { /* any bytes */
     const void *data;
     size_t len;
 } seen_key;
 
-/* ---- hashing --------------------------------------------------------------------- */
+/* ---- hashing: a filter sees 64 bits of a key, and nothing else --------------------
+ */
 
-/* A filter hashes a key to 64 bits, and sees nothing else of it. */
 enum seen_hash_id {
     SEEN_HASH_DEFAULT = 0, /* the library's choice */
     SEEN_HASH_XXH3 = 1,    /* XXH3-64, with a seed of 64 bits */
@@ -210,16 +205,13 @@ enum seen_hash_id {
 
 /* Fills P with random bytes from the system. SEEN_EIO if it has none. */
 SEEN_API int seen_random_bytes(void *p, size_t len);
-/* 64 of them as a number, 0 if the system has none: it cannot report that, so never use
- * it for a secret. Deprecated, for programs of 0.2.0: call seen_random_bytes. */
-SEEN_API uint64_t seen_random_seed(void);
 
 /* A hash with its seed, to hash outside of a filter: a plain value. */
 typedef struct seen_hasher {
     uint64_t opaque[24];
 } seen_hasher;
 
-/* SEEN_EINVAL if there is no such hash, or SEED_HIGH is given to one of 64 bits. */
+/* SEEN_EINVAL: no such hash, or SEED_HIGH for one of 64 bits. */
 SEEN_API int seen_hasher_init(seen_hasher *h, uint32_t hash, uint64_t seed,
                               uint64_t seed_high);
 /* How F hashes: filters made with .hasher = OUT give the same key the same hash.
@@ -286,13 +278,15 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
  * reason in seen_reason(); SEEN_ENOMEM. */
 SEEN_API int seen_ask(const seen_filter *f, const void *key, size_t len);
 
-/* Removes one earlier add of KEY: 1 if a copy is gone, 0 if KEY was certainly absent. A
- * set holds a key once, however often it was added; a cuckoo or quotient filter holds a
- * copy for each add, up to eight. A quotient filter refuses the ninth (SEEN_EFULL); a
- * cuckoo filter takes it, and KEY stays for ever from the eighth on: SEEN_EFOREVER.
- * Removing a key that was never added may take away another one. SEEN_EKIND if F cannot
- * remove, as with SEEN_ONCE, or is a quotient filter 500 times larger than when KEY
- * came; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
+/* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
+ * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
+ * added; a cuckoo or quotient filter holds a copy for each add, up to eight (a quotient
+ * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may
+ * take away another key that shares its fingerprint.
+ *
+ * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a quotient
+ * filter made without SEEN_REMOVES or 500 times larger than when KEY was added;
+ * SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 /* Batches: several times faster than one by one, because memory is fetched for
@@ -397,7 +391,7 @@ SEEN_API void seen_get_stats_sized(const seen_filter *f, seen_stats *out, size_t
 SEEN_API void seen_get_stats(const seen_filter *f, seen_stats *out);
 #define seen_get_stats(f, out) seen_get_stats_sized((f), (out), sizeof(seen_stats))
 
-/* The cheap ones, which read no bits. */
+/* These read no bits. */
 SEEN_API seen_kind seen_kind_of(const seen_filter *f); /* of the newest layer */
 SEEN_API uint64_t seen_seed(const seen_filter *f);
 SEEN_API uint64_t seen_added(const seen_filter *f);
@@ -415,11 +409,56 @@ SEEN_API double seen_lost_expected(const seen_filter *f);
 SEEN_API void seen_lost_range(const seen_filter *f, double before, double *low,
                               double *high);
 
-/* One line, such as
- *     blocked, 1 layer, k=7, 998586 of 1000000 keys, 1.3 MB, 48.8% of bits set,
- *     error 0.00802 now, 0.01 promised
- * written as snprintf does; returns the length it wants. */
+/* One line, "blocked, 1 layer, k=7, 998586 of 1000000 keys, 1.3 MB, 48.8% of bits set,
+ * error 0.00802 now, 0.01 promised", as snprintf does; returns the length it wants. */
 SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
+
+/* ---- what the keys are ----------------------------------------------------------- */
+
+/* A filter sees bytes: to an integer, a filter of text would always say no. So it can
+ * know the type of its keys. The command, the bindings and the SQL functions say which
+ * type they add or ask with, and refuse what cannot match (docs/keys.md). The calls
+ * that take keys check nothing: programs that say no type have filters of mixed keys.
+ */
+typedef enum seen_keys {
+    SEEN_KEYS_UNSAID = 0, /* the first typed add decides; with other keys in: mixed */
+    SEEN_KEYS_MIXED = 1,  /* any */
+    SEEN_KEYS_TEXT = 2,   /* UTF-8 */
+    SEEN_KEYS_BYTES = 3,  /* the same bytes as text: the two match */
+    SEEN_KEYS_INT64 = 4,  /* eight little-endian bytes, two's complement */
+    SEEN_KEYS_UINT64 = 5, /* the same: the two match */
+    SEEN_KEYS_FLOAT = 6,  /* the eight bytes of a double; no -0, one NaN */
+    SEEN_KEYS_UUID = 7,   /* sixteen bytes, in the order they are written */
+    SEEN_KEYS_DATE = 8,   /* days since 1970-01-01, as an integer */
+    SEEN_KEYS_TIMESTAMP = 9, /* microseconds since 1970-01-01, as an integer */
+    SEEN_KEYS_TUPLE = 10 /* of each member its length as an integer, then its bytes */
+} seen_keys;
+
+/* "int64"; NULL if unknown. Types are numbered from 0 without gaps. */
+SEEN_API const char *seen_keys_name(seen_keys type);
+/* SEEN_KEYS_MIXED for a foreign filter, which checks keys by a rule of its own. */
+SEEN_API seen_keys seen_keys_of(const seen_filter *f);
+/* Whether keys of TYPE can be in F: SEEN_OK, or SEEN_EMISMATCH with a reason that names
+ * both types; SEEN_EINVAL if there is no such type. */
+SEEN_API int seen_check_keys(const seen_filter *f, seen_keys type);
+/* The same before keys of TYPE are added; an empty filter of no type gets it. */
+SEEN_API int seen_take_keys(seen_filter *f, seen_keys type);
+/* Says of what TYPE the keys of F are, also those that are in: once. Only
+ * SEEN_KEYS_MIXED can be said of any filter, also of one opened read-only, which is
+ * then mixed in memory. SEEN_EMISMATCH, SEEN_EINVAL as above; SEEN_EREADONLY. */
+SEEN_API int seen_set_keys(seen_filter *f, seen_keys type);
+
+/* Every native filter has a random id, which its copies share, and a generation, which
+ * changes with every save or flush: together they tell two states of files apart. Its
+ * high 32 bits count, so an older copy has a lower number. */
+typedef struct seen_identity {
+    unsigned char id[16];
+    uint64_t generation;
+} seen_identity;
+
+/* The state that was last read or written. False if it stands for nothing: the file is
+ * open for writing, was made by 0.2 or earlier, or is foreign. */
+SEEN_API bool seen_get_identity(const seen_filter *f, seen_identity *out);
 
 /* ---- files ----------------------------------------------------------------------- */
 
@@ -653,44 +692,8 @@ SEEN_API int seen_builder_add_hashes(seen_builder *b, const uint64_t *h, size_t 
 SEEN_API int seen_builder_finish(seen_builder *b, seen_filter **out);
 SEEN_API void seen_builder_free(seen_builder *b); /* NULL is fine */
 
-/* ---- bitmap: an exact set of integers below a bound ------------------------------ */
-
-typedef struct seen_bitmap seen_bitmap;
-
-/* Integers 0 .. bound-1, one bit each, in memory from A (NULL: the system's). Threads:
- * as for filters, without the exception. SEEN_EINVAL if BOUND is 0 or above 2^49;
- * SEEN_ENOMEM. */
-SEEN_API int seen_bitmap_new(uint64_t bound, const seen_allocator *a,
-                             seen_bitmap **out);
-SEEN_API void seen_bitmap_free(seen_bitmap *b); /* NULL is fine */
-
-/* An index outside is SEEN_ERANGE everywhere, never a silent no. */
-SEEN_API uint64_t seen_bitmap_bound(const seen_bitmap *b);
-SEEN_API int seen_bitmap_set(seen_bitmap *b, uint64_t i);       /* SEEN_NEW, SEEN_DUP */
-SEEN_API int seen_bitmap_clear(seen_bitmap *b, uint64_t i);     /* 1 was set, 0 not */
-SEEN_API int seen_bitmap_get(const seen_bitmap *b, uint64_t i); /* 1, 0 */
-/* Sets N integers. SEEN_OK, or SEEN_ERANGE if one is outside: those before it are set.
- * *TAKEN is how many were; NULL if not wanted. */
-SEEN_API int seen_bitmap_set_many(seen_bitmap *b, const uint64_t *i, size_t n,
-                                  size_t *taken);
-SEEN_API uint64_t seen_bitmap_count(const seen_bitmap *b);
-/* The number of set bits in from .. to-1. SEEN_ERANGE; SEEN_EINVAL if FROM > TO. */
-SEEN_API int seen_bitmap_count_range(const seen_bitmap *b, uint64_t from, uint64_t to,
-                                     uint64_t *out);
-/* The first set bit at or after FROM, or the bound if there is none. */
-SEEN_API uint64_t seen_bitmap_next(const seen_bitmap *b, uint64_t from);
-/* The last set bit at or before FROM, or the bound if there is none. */
-SEEN_API uint64_t seen_bitmap_prev(const seen_bitmap *b, uint64_t from);
-/* Fills OUT with up to N set bits from *FROM on, below TO, and moves *FROM behind
- * the last; returns how many. Loop until it returns 0. */
-SEEN_API size_t seen_bitmap_list(const seen_bitmap *b, uint64_t *from, uint64_t to,
-                                 uint64_t *out, size_t n);
-/* DST becomes the union, intersection or difference. SEEN_EMISMATCH if the bounds
- * differ. */
-SEEN_API int seen_bitmap_or(seen_bitmap *dst, const seen_bitmap *src);
-SEEN_API int seen_bitmap_and(seen_bitmap *dst, const seen_bitmap *src);
-SEEN_API int seen_bitmap_andnot(seen_bitmap *dst, const seen_bitmap *src);
-#ifdef SEEN_UNSTABLE /* may change in any version: for our front ends */
+#include "seen_bitmap.h"
+#ifdef SEEN_UNSTABLE /* for our front ends */
 #include "seen_unstable.h"
 #endif
 

@@ -56,6 +56,14 @@ SEEN_API uint64_t seen_growth_next(const seen_growth *g, uint64_t keys);
 SEEN_API double seen_growth_share(const seen_growth *g, uint64_t first, bool asked,
                                   uint32_t i);
 
+/* 64 random bits, 0 if the system has none: it cannot report that, so never use it for
+ * a secret. Deprecated, for programs of 0.2.0: call seen_random_bytes. */
+SEEN_API uint64_t seen_random_seed(void);
+
+/* F loses its random id: it gets one that follows from its bytes when it is written, so
+ * that the same keys make the same bytes. For values of a database. */
+SEEN_API void seen_name_by_content(seen_filter *f);
+
 /* The textbook formulas: m = ceil(-n ln p / ln^2 2), k = round(m/n ln 2) >= 1,
  * and p = (1 - (1 - 1/m)^(kn))^k. */
 SEEN_API uint64_t seen_classic_bits(uint64_t keys, double error);

@@ -36,9 +36,10 @@ $(AMALGAMATION)/seen.c: pack/amalgamate LICENSE $(LIB_SRC) $(wildcard lib/*/*.h 
 $(AMALGAMATION)/seen_sketch.h: include/seen_sketch.h
 	@mkdir -p $(@D)
 	@cp $< $@
-$(AMALGAMATION)/seen.h: include/seen.h include/seen_unstable.h
+$(AMALGAMATION)/seen.h: include/seen.h include/seen_bitmap.h include/seen_unstable.h
 	@mkdir -p $(@D)
-	@sed -e '/^.include "seen_unstable.h"/ { r include/seen_unstable.h' -e 'd }' $< >$@.new && mv $@.new $@
+	@sed -e '/^.include "seen_bitmap.h"/ { r include/seen_bitmap.h' -e 'd }' \
+		-e '/^.include "seen_unstable.h"/ { r include/seen_unstable.h' -e 'd }' $< >$@.new && mv $@.new $@
 
 # ---- one static file --------------------------------------------------------------
 # musl-gcc knows its own headers and library only: those of the compression libraries are

@@ -9,7 +9,7 @@ export type Hash = "keyed" | "xxh3" | "xxh64";
 export class SeenError extends Error {
   constructor(code: string, message: string);
   code: "EINVAL" | "ENOMEM" | "ETOOBIG" | "EFULL" | "ERANGE" | "EKIND" | "EMISMATCH" | "EREADONLY" | "EIO" | "EFORMAT" |
-    "EVERSION" | "EDAMAGED" | "ECANCEL" | "EBUSY" | "EFOREVER";
+    "EVERSION" | "EDAMAGED" | "ECANCEL" | "EBUSY";
 }
 
 /** What the bytes of a foreign filter do not say, or how a new one shall be; see formats(). */
@@ -42,6 +42,8 @@ export interface FilterOptions extends ForeignOptions {
   /** Only kinds that can remove. */
   removes?: boolean;
   smallest?: boolean;
+  /** What the keys will be: "mixed" for several types. Without it, the first key decides. */
+  keyType?: KeyType;
   /** An integer of up to 128 bits; "random" for keys that strangers choose. 0 if none is given. */
   seed?: number | bigint | "random";
   hash?: Hash;
@@ -49,9 +51,13 @@ export interface FilterOptions extends ForeignOptions {
   format?: string;
 }
 
+export type KeyType =
+  "unsaid" | "mixed" | "text" | "bytes" | "int64" | "uint64" | "float" | "uuid" | "date" | "timestamp" | "tuple";
+
 export interface Info {
   kind: Kind | "foreign";
   format?: string;
+  key_type: KeyType;
   layers: number;
   probes: number;
   keys: number;
@@ -73,6 +79,8 @@ export interface Info {
 }
 
 export interface Filter {
+  /** What its keys are; the first key decides. "mixed" lets any be asked and added. */
+  keyType: KeyType;
   readonly kind: Kind | "foreign";
   add(key: Key): boolean;
   has(key: Key): boolean;
@@ -131,7 +139,7 @@ export interface Seen {
   readonly Filter: new (options?: FilterOptions) => Filter;
   readonly SeenError: typeof SeenError;
   open(bytes: Uint8Array | ArrayBuffer | ArrayBufferView, options?: ForeignOptions & { format?: string; name?: string }): Filter;
-  build(keys: Keys, options?: { error?: number; bytes?: number; seed?: number | bigint | "random"; hash?: Hash }): Filter;
+  build(keys: Keys, options?: { error?: number; bytes?: number; seed?: number | bigint | "random"; hash?: Hash; keyType?: KeyType }): Filter;
   plan(wanted: PlanOptions): { kinds: PlanRow[]; best: Kind | null };
   formats(): Format[];
 }

@@ -7,11 +7,13 @@
 const KINDS = ["auto", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "foreign", "quotient"];
 const NATIVE = KINDS.filter((kind) => kind !== "auto" && kind !== "foreign");
 const CODES = ["", "EINVAL", "ENOMEM", "ETOOBIG", "EFULL", "ERANGE", "EKIND", "EMISMATCH", "EREADONLY",
-  "EIO", "EFORMAT", "EVERSION", "EDAMAGED", "ECANCEL", "EBUSY", "EFOREVER"];
+  "EIO", "EFORMAT", "EVERSION", "EDAMAGED", "ECANCEL", "EBUSY"];
 const HASHES = ["", "xxh3", "xxh64", "keyed"];
 const CAN = { add: 1, remove: 2, merge: 4, grow: 8 };
 const FIXED = 1, REMOVES = 8, SMALLEST = 16;
 const ADD = 0, HAS = 1, BUILD = 2;
+const ASKS = 0, ADDS = 1, HOLDS = 2; // what is done with keys of a type
+const TEXT = 2, BYTES = 3, INT64 = 4, UINT64 = 5, TUPLE = 10; // of enum seen_keys
 const PAGE = 65536, MOST = 2 ** 31;
 const KEY_ROOM = 65536; // bytes of the place where single keys stand
 const BATCH_ROOM = 1 << 18, BATCH_KEYS = 1024;
@@ -104,6 +106,19 @@ function notAKey(key) {
 }
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
+
+// The type of a key (docs/keys.md); what is none is refused where its bytes are made.
+function typeOf(key) {
+  const what = typeof key;
+  return what === "string" ? TEXT : what === "number" || what === "bigint" ? INT64 : Array.isArray(key) ? TUPLE : BYTES;
+}
+
+// KEYS as an array of keys or of 64-bit words.
+function listed(keys) {
+  if (Array.isArray(keys) || keys instanceof BigUint64Array || keys instanceof BigInt64Array) return keys;
+  if (typeof keys === "string" || ArrayBuffer.isView(keys)) throw new TypeError("keys come in an array or another iterable");
+  return Array.from(keys);
+}
 
 // The bytes of a key that is not a string.
 function bytesOf(key, inside) {
@@ -262,13 +277,9 @@ class Engine {
     return n;
   }
 
-  // Passes KEYS to WHAT in batches; one that is larger than a batch goes alone, by ONE.
+  // Passes KEYS, which are listed(), to WHAT in batches; one that is larger than a batch goes alone, by ONE.
   many(what, object, keys, decimal, one) {
-    const words = keys instanceof BigUint64Array || keys instanceof BigInt64Array;
-    if (!words && !Array.isArray(keys)) {
-      if (typeof keys === "string" || ArrayBuffer.isView(keys)) throw new TypeError("keys come in an array or another iterable");
-      keys = Array.from(keys);
-    }
+    const words = ArrayBuffer.isView(keys);
     const answers = new Uint8Array(what === BUILD ? 0 : keys.length);
     for (let done = 0; done < keys.length;) {
       this.batch();
@@ -334,6 +345,7 @@ function library(engine) {
       }
       const at = this.#at;
       engine.forgotten.register(this, () => call.filter_free(at), this);
+      if (options.keyType) this.keyType = options.keyType;
     }
 
     get #live() {
@@ -341,7 +353,30 @@ function library(engine) {
       return this.#at;
     }
 
-    #one(f, key) {
+    #allowed = -1; // the type of the last keys added: it fits from then on
+
+    // Keys of TYPE are to be asked or added: refused in words if they cannot be in.
+    #allow(type, how) {
+      if (type === this.#allowed) return;
+      engine.checked(call.filter_keys(this.#live, type, how));
+      if (how === ADDS) this.#allowed = type;
+    }
+
+    #allowAll(keys, how) {
+      if (ArrayBuffer.isView(keys)) {
+        if (keys.length) this.#allow(keys instanceof BigUint64Array ? UINT64 : INT64, how);
+        return keys;
+      }
+      let last = -1;
+      for (const key of keys) {
+        const type = typeOf(key);
+        if (type !== last) this.#allow(last = type, how);
+      }
+      return keys;
+    }
+
+    #one(f, key, how) {
+      this.#allow(typeOf(key), how);
       if (this.#decimal && (typeof key === "number" || typeof key === "bigint")) key = String(key);
       const result = engine.withKey(f, this.#at || this.#live, key);
       if (result < 0) throw engine.fail(result);
@@ -350,26 +385,28 @@ function library(engine) {
 
     /** Adds KEY; true if it was certainly new. */
     add(key) {
-      return this.#one(call.key_add, key);
+      return this.#one(call.key_add, key, ADDS);
     }
 
     /** Whether KEY was added: false is certain. */
     has(key) {
-      return this.#one(call.key_has, key);
+      return this.#one(call.key_has, key, ASKS);
     }
 
     /** Removes one earlier add of KEY; false if it was certainly absent. */
     remove(key) {
-      return this.#one(call.key_remove, key);
+      return this.#one(call.key_remove, key, ASKS);
     }
 
     /** Adds all of KEYS in order; 1 for each that was new. */
     addMany(keys) {
+      keys = this.#allowAll(listed(keys), ADDS);
       return engine.many(ADD, this.#live, keys, this.#decimal, (key) => this.add(key));
     }
 
     /** Asks for all of KEYS; 1 for each that was added. */
     hasMany(keys) {
+      keys = this.#allowAll(listed(keys), ASKS);
       return engine.many(HAS, this.#live, keys, this.#decimal, (key) => this.has(key));
     }
 
@@ -394,6 +431,32 @@ function library(engine) {
       return new Filter(made, engine.checked(call.filter_like(this.#live)), this.#decimal);
     }
 
+    /** What its keys are: "text", "int64", ... Setting "mixed" lets any be asked and added. */
+    get keyType() {
+      return engine.text(call.filter_key_type(this.#live));
+    }
+
+    set keyType(name) {
+      for (let type = 0, known; (known = engine.text(call.keys_name(type))); type++)
+        if (known === name) {
+          engine.checked(call.filter_keys(this.#live, type, HOLDS));
+          this.#allowed = -1;
+          return;
+        }
+      throw new SeenError("EINVAL", `there is no type of keys "${name}"`);
+    }
+
+    // The type that a filter of KEYS has.
+    static [made](keys) {
+      const typed = new Filter();
+      try {
+        typed.#allowAll(keys, ADDS);
+        return typed.keyType;
+      } finally {
+        typed.free();
+      }
+    }
+
     get kind() {
       return this.info().kind;
     }
@@ -408,7 +471,7 @@ function library(engine) {
       const seed = engine.words[16], seed_high = engine.words[17];
       const format = engine.text(call.filter_format(this.#at));
       return {
-        kind: KINDS[kind], ...(format && { format }), layers, probes, keys, keys_estimate, capacity, bits, bits_set,
+        kind: KINDS[kind], ...(format && { format }), key_type: this.keyType, layers, probes, keys, keys_estimate, capacity, bits, bits_set,
         bytes, fill, error, error_promised, error_predicted, expected_lost, fixed: (flags & FIXED) !== 0, writable: writable !== 0,
         ...(!format && { hash: HASHES[hash], seed: seed | seed_high << 64n }),
         words: engine.text(call.filter_words(this.#at)),
@@ -522,14 +585,18 @@ function library(engine) {
   }
 
   /** The smallest filter of KEYS, which never changes: a ribbon. */
-  function build(keys, { error, bytes, seed, hash } = {}) {
+  function build(keys, { error, bytes, seed, hash, keyType } = {}) {
     const [low, high] = seedOf(seed);
     const builder = engine.checked(call.builder_new(rate(error, "error"), count(bytes, "bytes"), hashNumber(hash), low, high));
     try {
+      keys = listed(keys);
+      const type = keyType ?? Filter[made](keys);
       engine.many(BUILD, builder, keys, false, () => {
         throw new SeenError("ETOOBIG", `a key to build with has at most ${BATCH_ROOM} bytes`);
       });
-      return new Filter(made, engine.checked(call.builder_finish(builder)), false);
+      const filter = new Filter(made, engine.checked(call.builder_finish(builder)), false);
+      if (type !== "unsaid") filter.keyType = type;
+      return filter;
     } finally {
       call.builder_free(builder);
     }

@@ -55,7 +55,7 @@ static int open_native(const char *name, unsigned how, named_filter *s)
     if (format_is_chosen())
         return SEEN_EFORMAT;
     int rc = seen_open(name, how == NAMED_ASK ? SEEN_READ : SEEN_LOAD, &s->filter);
-    s->hashes = rc == 0;
+    s->hashes = rc == 0 && !typed_needed(s->filter);
     return rc;
 }
 
@@ -255,7 +255,13 @@ void named_make(named_filter *s, const sizing *z, const seen_spec *spec, bool ke
 {
     s->hashes = true;
     s->filter = sizing_make(spec);
+    seen_set_keys(s->filter, SEEN_KEYS_TEXT);
     s->scratch = kept ? NULL : sizing_scratch(z, s->filter);
+}
+
+static const char *name_of(const named_filter *s)
+{
+    return s->name ? s->name : "filter";
 }
 
 void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
@@ -266,10 +272,17 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
             exit(2);
         return;
     }
+    keys = typed_convert(&s->typed, name_of(s), s->filter, keys, n, true);
     int rc = s->hashes && hashes ? seen_add_hashes(s->filter, hashes, n, dup, NULL)
                                  : seen_add_many(s->filter, keys, n, dup, NULL);
     if (rc < 0)
-        named_die(s->name ? s->name : "filter", rc);
+        named_die(name_of(s), rc);
+}
+
+int named_remove(named_filter *s, const seen_key *key)
+{
+    key = typed_convert(&s->typed, name_of(s), s->filter, key, 1, true);
+    return seen_remove(s->filter, key->data, key->len);
 }
 
 /* A key that cannot be one of the filter's type, such as text among integers, is a
@@ -288,11 +301,13 @@ void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
     if (s->ops) {
         if (!s->ops->has(s, keys, n, found))
             exit(2);
-    } else if (s->hashes && hashes) {
-        seen_has_hashes(s->filter, hashes, n, found);
-    } else {
-        ask(s, keys, n, found);
+        return;
     }
+    keys = typed_convert(&s->typed, name_of(s), s->filter, keys, n, false);
+    if (s->hashes && hashes)
+        seen_has_hashes(s->filter, hashes, n, found);
+    else
+        ask(s, keys, n, found);
 }
 
 bool named_drops_cr(const named_filter *s)
@@ -434,6 +449,7 @@ void named_close(named_filter *s)
         s->ops->close(s);
     seen_free(s->filter);
     kit_scratch_free(s->scratch);
+    typed_free(&s->typed);
     if (s->piped)
         munmap(s->piped, s->piped_room);
     if (s->lock >= 0)

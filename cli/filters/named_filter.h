@@ -15,6 +15,7 @@
 #include "output.h"
 #include "seen.h"
 #include "sizing.h"
+#include "typed_keys.h"
 
 typedef struct named_filter named_filter;
 
@@ -39,6 +40,7 @@ struct named_filter {
     void *ctx;            /* of ops */
     bool hashes;          /* takes hashes of FILTER's hasher */
     kit_scratch *scratch; /* FILTER is made again from it when it is full; NULL: none */
+    typed_keys typed;     /* lines, where FILTER holds other keys */
     int lock;             /* descriptor that holds the lock; -1 */
     bool gzip;            /* another system's filter, compressed as a whole */
     void *piped;          /* the bytes of a filter from a pipe, or unpacked */
@@ -80,6 +82,9 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
                bool *dup);
 void named_has(named_filter *s, const seen_key *keys, const uint64_t *hashes, size_t n,
                bool *found);
+
+/* Removes one; as seen_remove. */
+int named_remove(named_filter *s, const seen_key *key);
 
 /* Whether the system that S comes from ignores a carriage return at the end of a line.
  * Its own command would not find a key that was added with one. */

@@ -66,5 +66,7 @@ seen_filter *sizing_make(const seen_spec *spec)
     }
     if (seen_new(&fresh, &f) < 0)
         kit_die("%s", seen_reason());
+    if (fresh.seed && !fresh.seed_high) /* given, so that a run can be repeated */
+        seen_name_by_content(f);
     return f;
 }

@@ -4,8 +4,8 @@
 #include "filter/filter.h"
 
 enum {
-    SN_FILE_VERSION = 2, /* 1, unless a layer keeps keys once: then 2 */
     SN_COMPACT_VERSION = 3,
+    SN_FILE_VERSION = 4, /* 1 and 2 have no identity and no type of keys */
     SN_PREAMBLE = 128,
     SN_RECORD = 128,
     SN_PAGE = 4096,
@@ -31,7 +31,10 @@ enum {
     SN_AT_DIRTY = 76,
     SN_AT_SUM = 80,
     SN_AT_SEED_HIGH = 88,
-    SN_AT_RESERVED = 96,
+    SN_AT_ID = 96,
+    SN_AT_GENERATION = 112,
+    SN_AT_KEY_TYPE = 120,
+    SN_AT_RESERVED = 124,
 };
 
 /* Offsets in a layer record. */
@@ -51,9 +54,12 @@ enum {
 enum {
     SN_COMPACT = 128,
     SN_COMPACT_BODY = 65536 - SN_COMPACT, /* at most */
+    SN_COMPACT_FILE_LEN = 16,
+    SN_COMPACT_KEY_TYPE = 22,
+    SN_COMPACT_DIRTY = 23,
+    SN_COMPACT_ADDED = 68,
     SN_COMPACT_SUM = 72,
-    SN_COMPACT_ADDED = 112,
-    SN_COMPACT_DIRTY = 120,
+    SN_COMPACT_GENERATION = 120,
 };
 
 /* Makes a compact header of the long one that F's numbers are in, with the sum of BODY;
@@ -72,8 +78,8 @@ uint64_t sn_header_len(const seen_filter *f);
 uint64_t sn_piece_len(const sn_layer *l, uint64_t at);
 /* The checksum of the header, not counting its sum and dirty fields. */
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len);
-/* The same for a dirty header: also not counting its counts and piece sums, which a
- * flush may be rewriting. */
+/* The same for a dirty header: also not counting its generation, type of keys, counts
+ * and piece sums, which change before the next flush is complete. */
 uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers);
 /* Where the piece sums start. */
 static inline uint64_t sn_sums_at(uint32_t layers)

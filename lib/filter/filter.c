@@ -76,7 +76,7 @@ int seen_new(const seen_spec *spec, seen_filter **out)
         seen_free(f);
         return rc;
     }
-    *out = f;
+    sn_new_identity(*out = f);
     return 0;
 }
 
@@ -194,6 +194,7 @@ static seen_filter *same_rules(const seen_filter *f)
     g->hasher = f->hasher;
     g->keys = f->keys;
     g->error = f->error;
+    g->key_type = f->key_type;
     return g;
 }
 
@@ -212,6 +213,9 @@ int seen_copy(const seen_filter *f, seen_filter **out)
         }
     }
     if (rc == 0) {
+        memcpy(g->id, f->id, sizeof g->id);
+        g->generation = __atomic_load_n(&f->generation, __ATOMIC_RELAXED);
+        g->no_identity = f->no_identity;
         g->late = f->late;
         g->modified = f->modified;
         g->content = f->content;
@@ -243,7 +247,7 @@ int seen_new_like(const seen_filter *f, seen_filter **out)
     for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
         rc = sn_append(g, &f->layer[i].shape);
     if (rc == 0)
-        *out = g;
+        sn_new_identity(*out = g);
     else
         seen_free(g);
     return rc;
@@ -401,6 +405,8 @@ static int merge(seen_filter *dst, const seen_filter *src)
     int rc = sn_may_change(dst);
     if (rc == 0)
         rc = sn_refuse_kept(dst, "those of another filter");
+    if (rc == 0)
+        rc = sn_merge_keys(dst, src);
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to any filter of the same seed. */
@@ -467,6 +473,8 @@ static int rebuild_static(const seen_filter *f, const seen_spec *spec,
         rc = f->layer[i].kind->each_hash(f->layer + i, build_batch, b);
     if (rc == 0)
         rc = seen_builder_finish(b, out);
+    if (rc == 0)
+        (*out)->key_type = f->key_type;
     seen_builder_free(b);
     return rc;
 }
@@ -499,6 +507,9 @@ int seen_rebuild(const seen_filter *f, const seen_spec *spec, seen_filter **out)
         seen_free(g);
         return rc;
     }
+    g->key_type = f->key_type;
+    memcpy(g->id, f->id, sizeof g->id); /* the same keys, in another shape */
+    g->generation = __atomic_load_n(&f->generation, __ATOMIC_RELAXED);
     *out = g;
     return 0;
 }

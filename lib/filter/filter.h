@@ -47,6 +47,11 @@ struct seen_filter {
         source;   /* keeps the hashes, and gives them again; zeroes: nobody does */
     int64_t late; /* keys that are in now, less those that were new when they came */
 
+    unsigned char id[16];  /* identity.c */
+    uint64_t generation;   /* that was last read or written */
+    bool no_identity;      /* the file behind it has no place for one */
+    seen_keys key_type;    /* key_types.c */
+
     sn_exceptions *exceptions; /* exceptions; NULL: none */
     uint64_t modified;   /* the file behind it, in nanoseconds, when it was opened */
     uint64_t content;    /* the checksum of its bytes; 0: not computed, or dirty */
@@ -91,6 +96,26 @@ int sn_handle_foreign_clear(seen_filter *f);
 int sn_handle_foreign_flush(seen_filter *f);
 /* Fails with SEEN_EKIND: another system's filter cannot do WHAT. */
 int sn_handle_foreign_refuse(const seen_filter *f, const char *what);
+
+/* ---- identity.c ---- */
+
+/* A random id for a new filter. */
+void sn_new_identity(seen_filter *f);
+/* What the long HEADER says. */
+void sn_read_identity(seen_filter *f, const uint8_t *header);
+/* The generation of the bytes that are written next: the same until something is saved,
+ * or one that is then in use. The low half is zero. */
+uint64_t sn_generation_to_write(const seen_filter *f);
+uint64_t sn_generation_to_save(const seen_filter *f);
+/* Puts id, type of keys and GENERATION into HEADER; CONTENT is a checksum of the bodies
+ * and must be known, as must all other numbers of the preamble. */
+void sn_put_identity(const seen_filter *f, uint8_t *header, uint64_t generation,
+                     uint64_t content);
+
+/* ---- key_types.c ---- */
+
+/* DST is about to take all keys of SRC: SEEN_EMISMATCH if their types differ. */
+int sn_merge_keys(seen_filter *dst, const seen_filter *src);
 
 /* ---- open.c ---- */
 

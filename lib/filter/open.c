@@ -16,6 +16,11 @@
 #include <sys/mman.h>
 
 #define REFUSE(...) return sn_fail(SEEN_EFORMAT, __VA_ARGS__)
+/* For what no version up to this one writes, in a header whose checksum is right. */
+#define NEWER(what, ...)                                                               \
+    return sn_fail(SEEN_EVERSION, "made by a newer version of seen: " what             \
+                                  " is unknown to this one",                           \
+                   __VA_ARGS__)
 
 /* Whether this library reads the file of LEN bytes at P; *COMPACT: in its short form.
  */
@@ -27,11 +32,8 @@ static int check_version(const uint8_t *p, uint64_t len, bool *compact)
         REFUSE("the preamble has %d bytes, but there are %llu: cut short", SN_PREAMBLE,
                (unsigned long long)len);
     uint32_t version = sn_le32(p + SN_AT_VERSION);
-    if (version > SN_COMPACT_VERSION)
-        return sn_fail(SEEN_EVERSION,
-                       "made by a newer version: format %u, this library "
-                       "reads up to %d",
-                       version, SN_COMPACT_VERSION);
+    if (version > SN_FILE_VERSION)
+        NEWER("file format %u", version);
     if (version == 0)
         REFUSE("version is 0");
     *compact = version == SN_COMPACT_VERSION;
@@ -61,17 +63,22 @@ static int check_preamble(const uint8_t *p, uint64_t len)
 /* The other numbers of the preamble. */
 static int check_numbers(const uint8_t *p)
 {
-    if (sn_le32(p + SN_AT_FLAGS) & ~(uint32_t)(SEEN_FIXED | SEEN_ATOMIC))
-        REFUSE("flags %x are unknown", sn_le32(p + SN_AT_FLAGS));
-    uint32_t hash = sn_le32(p + SN_AT_HASH);
+    uint32_t hash = sn_le32(p + SN_AT_HASH), type = sn_le32(p + SN_AT_KEY_TYPE),
+             new_flags = sn_le32(p + SN_AT_FLAGS) & ~(SEEN_FIXED | SEEN_ATOMIC);
+    bool identified = sn_le32(p + SN_AT_VERSION) >= SN_COMPACT_VERSION;
+    uint64_t zeroes = identified ? SN_AT_RESERVED : SN_AT_ID;
+    if (new_flags)
+        NEWER("flag 0x%x", new_flags);
     if (hash != SEEN_HASH_XXH3 && hash != SEEN_HASH_XXH64 && hash != SEEN_HASH_KEYED)
-        REFUSE("hash %u is unknown", hash);
+        NEWER("hash %u", hash);
+    if (identified && !seen_keys_name((seen_keys)type))
+        NEWER("type %u of keys", type);
+    if (!sn_all_zero(p + zeroes, SN_PREAMBLE - zeroes))
+        NEWER("byte %d of its header or one after it", (int)zeroes);
     if (hash != SEEN_HASH_KEYED && sn_le64(p + SN_AT_SEED_HIGH))
         REFUSE("seed_high is given, but hash %u has a seed of 64 bits", hash);
     if (sn_le32(p + SN_AT_PIECE) != SN_PIECE_LOG2)
-        REFUSE("piece_log2 is %u, not %d", sn_le32(p + SN_AT_PIECE), SN_PIECE_LOG2);
-    if (!sn_all_zero(p + SN_AT_RESERVED, SN_PREAMBLE - SN_AT_RESERVED))
-        REFUSE("the reserved bytes of the preamble are not zero");
+        NEWER("piece_log2 %u", sn_le32(p + SN_AT_PIECE));
     double error = sn_le_double(p + SN_AT_ERROR);
     if (!(error >= 0 && error <= 1))
         REFUSE("error is %g", error);
@@ -101,13 +108,15 @@ static int read_record(sn_layer *l, const uint8_t *header, uint8_t *base, uint64
     l->added = sn_le64(r + SN_IN_ADDED);
     l->kind = sn_kind_of(s->kind);
     if (!l->kind)
-        REFUSE("layer %u: kind %d is unknown", i + 1, (int)s->kind);
+        NEWER("kind %d of layer %u", (int)s->kind, i + 1);
     if (!sn_all_zero(r + SN_IN_LEN + 8, SN_RECORD - SN_IN_LEN - 8))
-        REFUSE("layer %u: the reserved bytes are not zero", i + 1);
+        NEWER("byte %d or a later one of the record of layer %u", SN_IN_LEN + 8, i + 1);
     if (!(s->error >= 0 && s->error <= 1))
         REFUSE("layer %u: error is %g", i + 1, s->error);
     l->len = l->kind->body_len(s);
-    if (!l->len || l->len != sn_le64(r + SN_IN_LEN))
+    if (!l->len)
+        NEWER("this shape of a %s filter, layer %u,", l->kind->name, i + 1);
+    if (l->len != sn_le64(r + SN_IN_LEN))
         REFUSE("layer %u: len does not follow from its shape", i + 1);
     uint64_t at = sn_le64(r + SN_IN_OFFSET);
     if (at != *taken || at > len || l->len > len - at)
@@ -168,6 +177,7 @@ static int read_layers(seen_filter *f, const uint8_t *p, uint8_t *base, uint64_t
         REFUSE("atomic adds need a fixed shape");
     f->probes = sn_le32(p + SN_AT_PROBES);
     f->dirty = sn_le32(p + SN_AT_DIRTY) != 0;
+    sn_read_identity(f, p);
     for (uint32_t i = 0; i < layers; i++) {
         int rc = f->layer[i].kind->check ? f->layer[i].kind->check(f->layer + i) : 0;
         if (rc < 0)
@@ -338,6 +348,8 @@ int seen_open_with(const char *path, unsigned mode, const seen_allocator *a,
     if (rc == 0 && (mode & (SEEN_VERIFY | SEEN_LOAD) || write == SN_WRITES_ALONE))
         rc = seen_verify(f);
     if (rc == 0 && mode & SEEN_LOAD && (rc = load(&f)) == 0) {
+        if (f->no_identity)
+            sn_new_identity(f);
         *out = f;
         return 0;
     }

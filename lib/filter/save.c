@@ -22,14 +22,14 @@ uint64_t sn_header_len(const seen_filter *f)
     return sn_page_up(sn_sums_at(f->layers) + 8 * pieces);
 }
 
-static const uint8_t nothing[SN_AT_SUM + 8 - SN_AT_DIRTY];
+static const uint8_t nothing[16]; /* SN_AT_DIRTY .. SN_AT_SUM + 8, for one */
 
 /* Hashes the header up to its own sum, with the sum and the dirty mark as zero. */
 static void begin_sum(XXH3_state_t *s, const uint8_t *header)
 {
     XXH3_64bits_reset(s);
     XXH3_64bits_update(s, header, SN_AT_DIRTY);
-    XXH3_64bits_update(s, nothing, sizeof nothing);
+    XXH3_64bits_update(s, nothing, SN_AT_SUM + 8 - SN_AT_DIRTY);
 }
 
 uint64_t sn_header_sum(const uint8_t *header, uint64_t len)
@@ -44,7 +44,9 @@ uint64_t sn_header_sum_dirty(const uint8_t *header, uint32_t layers)
 {
     XXH3_state_t s;
     begin_sum(&s, header);
-    for (uint64_t at = SN_AT_SUM + 8, i = 0; i <= layers; i++) {
+    XXH3_64bits_update(&s, header + SN_AT_SUM + 8, SN_AT_GENERATION - SN_AT_SUM - 8);
+    XXH3_64bits_update(&s, nothing, SN_AT_RESERVED - SN_AT_GENERATION);
+    for (uint64_t at = SN_AT_RESERVED, i = 0; i <= layers; i++) {
         uint64_t added = SN_PREAMBLE + i * SN_RECORD + SN_IN_ADDED;
         uint64_t to = i < layers ? added : sn_sums_at(layers);
         XXH3_64bits_update(&s, header + at, to - at);
@@ -65,7 +67,7 @@ static void fill_header(const seen_filter *f, uint8_t *p)
 {
     uint64_t len = sn_header_len(f), at = len;
     memcpy(p, SN_MAGIC, 8);
-    sn_put32(p + SN_AT_VERSION, f->once ? SN_FILE_VERSION : 1);
+    sn_put32(p + SN_AT_VERSION, SN_FILE_VERSION);
     sn_put32(p + SN_AT_FLAGS, f->flags & (SEEN_FIXED | SEEN_ATOMIC));
     sn_put64(p + SN_AT_HEADER_LEN, len);
     sn_put64(p + SN_AT_SEED, f->hasher.seed);
@@ -95,8 +97,17 @@ static void fill_header(const seen_filter *f, uint8_t *p)
     sn_put64(p + SN_AT_FILE_LEN, at);
 }
 
+/* Puts into HEADER what follows from all its other numbers and the sums of pieces. */
+static void seal_header(const seen_filter *f, uint8_t *header, uint64_t len,
+                        uint64_t generation)
+{
+    uint64_t at = sn_sums_at(f->layers);
+    sn_put_identity(f, header, generation, sn_checksum(header + at, len - at));
+    sn_put64(header + SN_AT_SUM, sn_header_sum(header, len));
+}
+
 /* Makes the header of F from its current bodies; no other thread may add. */
-static uint8_t *make_header(const seen_filter *f, uint64_t len)
+static uint8_t *make_header(const seen_filter *f, uint64_t len, uint64_t generation)
 {
     uint8_t *header = sn_alloc(&f->alloc, len);
     if (!header) {
@@ -108,19 +119,23 @@ static uint8_t *make_header(const seen_filter *f, uint64_t len)
     for (const sn_layer *l = f->layer; l < f->layer + f->layers; l++)
         for (uint64_t at = 0; at < l->len; at += SN_PIECE, sum += 8)
             sn_put64(sum, sn_checksum(l->body + at, sn_piece_len(l, at)));
-    sn_put64(header + SN_AT_SUM, sn_header_sum(header, len));
+    seal_header(f, header, len, generation);
     return header;
 }
 
 static const uint8_t zero_page[SN_PAGE];
 
 /* The compact header of F, if it can have one; nobody adds meanwhile. */
-static bool compact_header(const seen_filter *f, uint8_t *out)
+static bool compact_header(const seen_filter *f, uint64_t generation, uint8_t *out)
 {
     uint8_t header[SN_PREAMBLE + SN_RECORD] = {0};
     if (f->layers != 1)
         return false;
+    if (f->layer->len > SN_COMPACT_BODY)
+        return false;
     fill_header(f, header);
+    sn_put_identity(f, header, generation,
+                    sn_checksum(f->layer->body, f->layer->len));
     return sn_compact_pack(header, f->layer->body, out);
 }
 
@@ -129,11 +144,10 @@ static bool is_compact(const seen_filter *f)
     return f->map && f->header_len == SN_COMPACT;
 }
 
-int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_t len),
-               void *ctx)
+/* seen_write with the GENERATION that the bytes get. */
+static int write_as(const seen_filter *f, uint64_t generation,
+                    int (*sink)(void *ctx, const void *p, size_t len), void *ctx)
 {
-    if (f->foreign)
-        return sn_foreign_write(f->foreign, &(sn_sink){sink, ctx});
     int rc;
     if (f->flags & SEEN_ATOMIC && !f->still) {
         /* The sums come before the bodies and others may add, so a copy is written. */
@@ -142,17 +156,17 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
         if (rc < 0)
             return rc;
         copy->still = true;
-        rc = seen_write(copy, sink, ctx);
+        rc = write_as(copy, generation, sink, ctx);
         seen_free(copy);
         return rc;
     }
     uint8_t small[SN_COMPACT];
-    if (compact_header(f, small)) {
+    if (compact_header(f, generation, small)) {
         rc = sink(ctx, small, SN_COMPACT);
         return rc < 0 ? rc : sink(ctx, f->layer->body, f->layer->len);
     }
     uint64_t len = sn_header_len(f);
-    uint8_t *header = make_header(f, len);
+    uint8_t *header = make_header(f, len, generation);
     if (!header)
         return SEEN_ENOMEM;
     rc = sink(ctx, header, len);
@@ -164,6 +178,13 @@ int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_
             rc = sink(ctx, zero_page, SN_PAGE - l->len % SN_PAGE);
     }
     return rc;
+}
+
+int seen_write(const seen_filter *f, int (*sink)(void *ctx, const void *p, size_t len),
+               void *ctx)
+{
+    return f->foreign ? sn_foreign_write(f->foreign, &(sn_sink){sink, ctx})
+                      : write_as(f, sn_generation_to_write(f), sink, ctx);
 }
 
 /* ---- files ----------------------------------------------------------------------- */
@@ -181,11 +202,13 @@ static int to_file(void *ctx, const void *p, size_t len)
     return sn_replace_write(s->to, p, len);
 }
 
-static int write_stream(const seen_filter *f, sn_replace *to, uint64_t *content)
+static int write_stream(const seen_filter *f, uint64_t generation, sn_replace *to,
+                        uint64_t *content)
 {
     summed_file s = {.to = to};
     XXH3_64bits_reset(&s.sum);
-    int rc = seen_write(f, to_file, &s);
+    int rc = f->foreign ? seen_write(f, to_file, &s)
+                        : write_as(f, generation, to_file, &s);
     *content = XXH3_64bits_digest(&s.sum);
     return rc;
 }
@@ -210,10 +233,11 @@ static int write_body(const seen_filter *f, const sn_layer *l, sn_replace *to,
 
 /* Writes the bodies first, then, at the start, the header with their sums; its own sum
  * is the CONTENT of the file. */
-static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
+static int write_file(const seen_filter *f, uint64_t generation, sn_replace *to,
+                      uint64_t *content)
 {
     uint8_t small[SN_COMPACT];
-    if (compact_header(f, small)) {
+    if (compact_header(f, generation, small)) {
         *content = sn_le64(small + SN_COMPACT_SUM);
         int done = sn_replace_write(to, small, SN_COMPACT);
         return done < 0 ? done : sn_replace_write(to, f->layer->body, f->layer->len);
@@ -233,8 +257,8 @@ static int write_file(const seen_filter *f, sn_replace *to, uint64_t *content)
     }
     if (rc == 0) {
         fill_header(f, header);
-        *content = sn_header_sum(header, len);
-        sn_put64(header + SN_AT_SUM, *content);
+        seal_header(f, header, len, generation);
+        *content = sn_le64(header + SN_AT_SUM);
         rc = sn_replace_rewind(to);
     }
     if (rc == 0)
@@ -283,9 +307,9 @@ static int save_beside(const seen_filter *f, const char *path)
     int rc = sn_replace_begin(&r, path, 0666);
     if (rc < 0)
         return rc;
-    uint64_t content;
-    rc = f->foreign || r.direct ? write_stream(f, &r, &content)
-                                : write_file(f, &r, &content);
+    uint64_t content, generation = sn_generation_to_save(f);
+    rc = f->foreign || r.direct ? write_stream(f, generation, &r, &content)
+                                : write_file(f, generation, &r, &content);
     if (rc == 0 && !r.direct)
         rc = sn_exceptions_save(f, path, r.fd, content);
     if (rc == 0)
@@ -312,22 +336,32 @@ static int unsynchronised(const seen_filter *f)
                    f->path ? f->path : "the filter", strerror(errno));
 }
 
-static uint32_t *mark(const seen_filter *f)
+/* The low byte of the mark "dirty". */
+static uint8_t *mark(const seen_filter *f)
 {
-    return (uint32_t *)(void *)(f->map +
-                                (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY));
+    return f->map + (is_compact(f) ? SN_COMPACT_DIRTY : SN_AT_DIRTY);
+}
+
+static void put_generation(const seen_filter *f)
+{
+    if (!f->no_identity)
+        sn_put64(f->map + (is_compact(f) ? SN_COMPACT_GENERATION : SN_AT_GENERATION),
+                 f->generation);
 }
 
 /* The header's sum is always one that open.c accepts: sets dirty first, then the
- * matching sum; clearing goes in the other order. */
+ * matching sum, which leaves the generation out; clearing goes in the other order. */
 int sn_mark_dirty(seen_filter *f)
 {
-    __atomic_store_n(mark(f), sn_swap32(1), __ATOMIC_RELEASE);
+    __atomic_store_n(mark(f), 1, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (is_compact(f))
         sn_put64(f->map + SN_COMPACT_SUM, sn_compact_sum(f->map, NULL, 0));
     else
         sn_put64(f->map + SN_AT_SUM, sn_header_sum_dirty(f->map, f->layers));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    f->generation = sn_generation_to_write(f);
+    put_generation(f);
     if (msync(f->map, SN_PAGE, MS_SYNC) < 0)
         return unsynchronised(f);
     __atomic_store_n(&f->dirty, true, __ATOMIC_RELEASE);
@@ -338,17 +372,22 @@ int sn_mark_dirty(seen_filter *f)
 static int put_header(seen_filter *f, uint64_t *sum)
 {
     uint64_t len = f->header_len;
-    uint8_t *header = make_header(f, len);
+    uint8_t *header = make_header(f, len, f->generation);
     if (!header)
         return SEEN_ENOMEM;
+    f->generation = sn_le64(header + SN_AT_GENERATION);
+    put_generation(f);
     memcpy(f->map + SN_PREAMBLE, header + SN_PREAMBLE, len - SN_PREAMBLE);
-    *sum = sn_le64(header + SN_AT_SUM);
+    *sum = sn_header_sum(f->map, len);
     sn_free(&f->alloc, header, len);
     return 0;
 }
 
 static int put_compact(seen_filter *f, uint64_t *sum)
 {
+    uint64_t content = sn_checksum(f->layer->body, f->layer->len);
+    f->generation |= content & UINT32_MAX;
+    put_generation(f);
     sn_put32(f->map + SN_COMPACT_ADDED, (uint32_t)f->layer->added);
     *sum = sn_compact_sum(f->map, f->layer->body, f->layer->len);
     return 0;

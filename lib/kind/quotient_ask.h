@@ -1,11 +1,11 @@
 /* quotient_ask.h - asking and adding, in the words of a variant: it defines TARGET, the
  * attribute of its functions, maybe() and maybe_own(), and then includes this.
  *
- * maybe(q, line, key): slots of a line, as bits, that may be a beginning of KEY by
- * their whole bytes; bits from S on say nothing. maybe_own(q, line, head, bits): of a
- * line with HEAD, slots on the side of a key of W + 1 BITS that may be a beginning of
- * it. With W = 16 it is only asked whether there are any: their bytes are the whole
- * slots. */
+ * maybe(q, line, key): slots of a line, as bits, that may be a beginning of KEY by their
+ * whole bytes; bits from S on say nothing.
+ * maybe_own(q, line, head, bits): of a line with HEAD, slots on the side of a key of
+ * W + 1 BITS that may be a beginning of it. With W = 16 it is only asked whether there
+ * are any: their bytes are the whole slots. */
 
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define ALONE TARGET static __attribute__((noinline))
@@ -224,8 +224,7 @@ TARGET static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *fou
 /* ---- adds ------------------------------------------------------------------------ */
 
 /* Keys of a batch see those before them, so they are added one after the other. Where
- * the table is large, the next lines of full homes are fetched for some keys at once.
- */
+ * the table is large, the next lines of full homes are fetched for some keys at once. */
 enum { ADDED_TOGETHER = 16 };
 
 /* Adds the key of look X: 1, 0 if it is in, -1 if there is no place. */
@@ -234,8 +233,7 @@ INLINE int add_one(const sn_quotient q, const look x)
     if (is_own(q, &x))
         return 0;
     unsigned f = q.field, ones = (1u << f) - 1, head = x.head;
-    unsigned left = head & ones, right = head >> f & ones,
-             guests = head >> 2 * f & ones;
+    unsigned left = head & ones, right = head >> f & ones, guests = head >> 2 * f & ones;
     bool over = sn_quotient_overflowed(&q, head);
     if ((left + right + guests >= q.slots) | over) {
         const sn_quotient copy = q; /* Q stays in registers */

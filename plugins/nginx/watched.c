@@ -48,6 +48,10 @@ static int open_filter(watched *w, int fd, unsigned mode, seen_filter **f)
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     int rc = w->format ? seen_open_foreign(name, w->format, NULL, mode, f)
                        : seen_open(name, mode, f);
+    if (rc == 0 && (rc = seen_check_keys(*f, SEEN_KEYS_TEXT)) < 0) {
+        seen_free(*f); /* what a request says is text: every answer would be no */
+        *f = NULL;
+    }
     if (rc == 0)
         return 0;
     /* The reason names the file that was opened; the user knows it as the path. */

@@ -11,13 +11,16 @@
 #include <access/detoast.h>
 #include <catalog/pg_authid.h>
 #include <catalog/pg_type.h>
+#include <datatype/timestamp.h>
 #include <fmgr.h>
 #include <mb/pg_wchar.h>
 #include <miscadmin.h>
 #include <utils/acl.h>
 #include <utils/builtins.h>
+#include <utils/date.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
+#include <utils/timestamp.h>
 #if PG_VERSION_NUM >= 160000
 #include <varatt.h>
 #endif
@@ -64,8 +67,30 @@ static void check(int code)
 /* ---- keys
  * -------------------------------------------------------------------------------- */
 
+#define TO_1970_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+
+/* Text as UTF-8; in a database without an encoding, its bytes. */
+static void text_key(sql_key *key)
+{
+    char *utf8 = pg_server_to_any(key->data, (int)key->len, PG_UTF8);
+    if (utf8 == key->data) /* nothing was converted, nor is there a NUL behind it */
+        return;
+    key->data = utf8;
+    key->len = strlen(utf8);
+}
+
+/* A finite date or timestamp, counted from 2000 on in steps of which there are 30 years
+ * of STEPS before. */
+static void time_key(sql_key *key, seen_keys type, bool finite, int64 x, int64 steps)
+{
+    if (!finite || x > PG_INT64_MAX - steps)
+        ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+                errmsg("infinity is not a key"));
+    sql_integer_key(key, type, x + steps);
+}
+
 /* The key in argument N; the call site has its type. */
-static seen_key key_of(FunctionCallInfo fcinfo, int n, unsigned char number[8])
+static void key_of(FunctionCallInfo fcinfo, int n, sql_key *key)
 {
     Oid type = get_fn_expr_argtype(fcinfo->flinfo, n);
     Datum d = PG_GETARG_DATUM(n);
@@ -73,36 +98,47 @@ static seen_key key_of(FunctionCallInfo fcinfo, int n, unsigned char number[8])
         type = getBaseType(type);
     switch (type) {
     case INT2OID:
-        sql_integer_key(DatumGetInt16(d), number);
-        return (seen_key){number, 8};
+        sql_integer_key(key, SEEN_KEYS_INT64, DatumGetInt16(d));
+        return;
     case INT4OID:
-        sql_integer_key(DatumGetInt32(d), number);
-        return (seen_key){number, 8};
+        sql_integer_key(key, SEEN_KEYS_INT64, DatumGetInt32(d));
+        return;
     case INT8OID:
-        sql_integer_key(DatumGetInt64(d), number);
-        return (seen_key){number, 8};
+        sql_integer_key(key, SEEN_KEYS_INT64, DatumGetInt64(d));
+        return;
     case FLOAT4OID:
-        sql_real_key(DatumGetFloat4(d), number);
-        return (seen_key){number, 8};
+        sql_real_key(key, DatumGetFloat4(d));
+        return;
     case FLOAT8OID:
-        sql_real_key(DatumGetFloat8(d), number);
-        return (seen_key){number, 8};
+        sql_real_key(key, DatumGetFloat8(d));
+        return;
+    case DATEOID:
+        time_key(key, SEEN_KEYS_DATE, !DATE_NOT_FINITE(DatumGetDateADT(d)),
+                 DatumGetDateADT(d), TO_1970_DAYS);
+        return;
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
+        time_key(key, SEEN_KEYS_TIMESTAMP, !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(d)),
+                 DatumGetTimestamp(d), TO_1970_DAYS * USECS_PER_DAY);
+        return;
     case UUIDOID: /* sixteen bytes, by reference */
-        return (seen_key){DatumGetPointer(d), 16};
+        key->type = SEEN_KEYS_UUID;
+        key->data = DatumGetPointer(d), key->len = 16;
+        return;
     case TEXTOID:
     case VARCHAROID:
     case BYTEAOID: {
         struct varlena *v = PG_DETOAST_DATUM_PACKED(d);
-        seen_key key = {VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v)};
-        if (type != BYTEAOID && GetDatabaseEncoding() != PG_UTF8) {
-            key.data = pg_server_to_any(key.data, (int)key.len, PG_UTF8);
-            key.len = strlen(key.data);
-        }
-        return key;
+        key->type = type == BYTEAOID ? SEEN_KEYS_BYTES : SEEN_KEYS_TEXT;
+        key->data = VARDATA_ANY(v), key->len = VARSIZE_ANY_EXHDR(v);
+        if (type != BYTEAOID && GetDatabaseEncoding() != PG_UTF8)
+            text_key(key);
+        return;
     }
     default:
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-                errmsg("a key is an integer, a float, text, bytea or uuid, not %s",
+                errmsg("a key is an integer, a float, text, bytea, uuid, date or "
+                       "timestamp, not %s",
                        OidIsValid(type) ? format_type_be(type) : "of an unknown type"),
                 errhint("Cast it: key::text"));
     }
@@ -208,10 +244,12 @@ static const seen_filter *filter_of(FunctionCallInfo fcinfo, int n)
 PG_FUNCTION_INFO_V1(seen_pg_has);
 Datum seen_pg_has(PG_FUNCTION_ARGS)
 {
-    unsigned char number[8];
+    sql_key key;
     const seen_filter *f = filter_of(fcinfo, 0);
-    seen_key key = key_of(fcinfo, 1, number);
-    PG_RETURN_BOOL(seen_has(f, key.data, key.len));
+    key_of(fcinfo, 1, &key);
+    int found = sql_has(f, &key);
+    check(found);
+    PG_RETURN_BOOL(found);
 }
 
 PG_FUNCTION_INFO_V1(seen_pg_info);
@@ -245,15 +283,13 @@ Datum seen_pg_file(PG_FUNCTION_ARGS)
 
 /* A mapped file, kept while the call site asks for the same name. */
 typedef struct {
-    char *path;
-    seen_filter *f;
+    sql_file file;
     MemoryContextCallback end;
 } file_site;
 
 static void unmap(void *s)
 {
-    seen_free(((file_site *)s)->f);
-    ((file_site *)s)->f = NULL;
+    sql_file_close(&((file_site *)s)->file);
 }
 
 PG_FUNCTION_INFO_V1(seen_pg_file_has);
@@ -261,8 +297,9 @@ Datum seen_pg_file_has(PG_FUNCTION_ARGS)
 {
     file_site *s = fcinfo->flinfo->fn_extra;
     char *path = text_to_cstring(PG_GETARG_TEXT_PP(0));
-    unsigned char number[8];
-    seen_key key = key_of(fcinfo, 1, number);
+    const seen_filter *f;
+    sql_key key;
+    key_of(fcinfo, 1, &key);
     may_read_files();
     if (!s) {
         s = fcinfo->flinfo->fn_extra =
@@ -270,15 +307,10 @@ Datum seen_pg_file_has(PG_FUNCTION_ARGS)
         s->end = (MemoryContextCallback){.func = unmap, .arg = s};
         MemoryContextRegisterResetCallback(fcinfo->flinfo->fn_mcxt, &s->end);
     }
-    if (!s->f || strcmp(s->path, path)) {
-        unmap(s);
-        s->path = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, path);
-        int rc = seen_open(path, SEEN_READ, &s->f);
-        if (rc < 0)
-            s->f = NULL;
-        check(rc);
-    }
-    PG_RETURN_BOOL(seen_has(s->f, key.data, key.len));
+    check(sql_file_open(&s->file, path, &f));
+    int found = sql_has(f, &key);
+    check(found);
+    PG_RETURN_BOOL(found);
 }
 
 /* ---- seen_build
@@ -305,13 +337,13 @@ PG_FUNCTION_INFO_V1(seen_build_step);
 Datum seen_build_step(PG_FUNCTION_ARGS)
 {
     sql_build *b = PG_ARGISNULL(0) ? NULL : (sql_build *)PG_GETARG_POINTER(0);
-    unsigned char number[8];
+    sql_key key;
     if (!b)
         b = start(fcinfo, PG_NARGS() > 2 && !PG_ARGISNULL(2) ? PG_GETARG_FLOAT8(2) : 0,
                   PG_NARGS() > 3 && !PG_ARGISNULL(3) ? PG_GETARG_INT64(3) : 0);
     if (!PG_ARGISNULL(1)) {
-        seen_key key = key_of(fcinfo, 1, number);
-        check(sql_build_add(b, key.data, key.len));
+        key_of(fcinfo, 1, &key);
+        check(sql_build_add(b, &key));
     }
     PG_RETURN_POINTER(b);
 }
@@ -430,9 +462,9 @@ Datum seen_distinct_step(PG_FUNCTION_ARGS)
 {
     seen_distinct *d =
         PG_ARGISNULL(0) ? new_counter(fcinfo) : (seen_distinct *)PG_GETARG_POINTER(0);
-    unsigned char number[8];
+    sql_key key;
     if (!PG_ARGISNULL(1)) {
-        seen_key key = key_of(fcinfo, 1, number);
+        key_of(fcinfo, 1, &key);
         seen_distinct_add(d, key.data, key.len);
     }
     PG_RETURN_POINTER(d);

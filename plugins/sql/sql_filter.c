@@ -2,7 +2,9 @@
 #include "sql_filter.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The preamble of a native file has seed, counts, and the checksum of the header, which
  * contains the checksums of the bodies. */
@@ -14,16 +16,20 @@ static void put_u64(unsigned char *p, uint64_t x)
         p[i] = (unsigned char)(x >> 8 * i);
 }
 
-void sql_integer_key(int64_t x, unsigned char out[8])
+void sql_integer_key(sql_key *key, seen_keys type, int64_t x)
 {
-    put_u64(out, (uint64_t)x);
+    put_u64(key->number, (uint64_t)x);
+    key->type = type, key->data = key->number, key->len = 8;
 }
 
-void sql_real_key(double x, unsigned char out[8])
+/* Equal numbers have equal bytes: no -0, and one NaN. */
+void sql_real_key(sql_key *key, double x)
 {
     uint64_t bits;
+    x = x == 0 ? 0 : x;
     memcpy(&bits, &x, 8);
-    put_u64(out, bits);
+    sql_integer_key(key, SEEN_KEYS_FLOAT,
+                    (int64_t)(isnan(x) ? 0x7ff8000000000000u : bits));
 }
 
 const char *sql_reason(int code)
@@ -34,6 +40,12 @@ const char *sql_reason(int code)
 }
 
 /* ---- asking --------------------------------------------------------------------- */
+
+int sql_has(const seen_filter *f, const sql_key *key)
+{
+    int rc = seen_check_keys(f, key->type);
+    return rc < 0 ? rc : seen_ask(f, key->data, key->len);
+}
 
 void sql_forget(sql_kept *k)
 {
@@ -47,7 +59,7 @@ int sql_open(sql_kept *k, const seen_allocator *a, const void *value, size_t len
              const seen_filter **out)
 {
     *out = k->f;
-    if (k->f && k->len == len && !memcmp(k->bytes, value, PREAMBLE))
+    if (k->f && k->len == len && !memcmp(k->bytes, value, k->tells))
         return SEEN_OK;
     sql_forget(k);
     /* The library refuses a value that is too short, with its own message. */
@@ -62,9 +74,39 @@ int sql_open(sql_kept *k, const seen_allocator *a, const void *value, size_t len
         a->free(a->ctx, bytes, room);
         return rc;
     }
-    *k = (sql_kept){.f = f, .bytes = bytes, .len = len, .alloc = *a};
+    seen_identity id;
+    *k = (sql_kept){.f = f,
+                    .bytes = bytes,
+                    .len = len,
+                    .tells = seen_get_identity(f, &id) ? PREAMBLE : len,
+                    .alloc = *a};
     *out = f;
     return SEEN_OK;
+}
+
+void sql_file_close(sql_file *s)
+{
+    seen_free(s->f);
+    free(s->path);
+    *s = (sql_file){.f = NULL};
+}
+
+int sql_file_open(sql_file *s, const char *path, const seen_filter **out)
+{
+    struct stat st = {0};
+    /* A file that is gone is opened once more, for its error. */
+    bool there = stat(path, &st) == 0;
+    uint64_t now[5] = {there, (uint64_t)st.st_dev, (uint64_t)st.st_ino,
+                       (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+    *out = s->f;
+    if (s->f && there && !strcmp(s->path, path) && !memcmp(now, s->state, sizeof now))
+        return SEEN_OK;
+    sql_file_close(s);
+    s->path = strdup(path);
+    int rc = s->path ? seen_open(path, SEEN_READ, &s->f) : SEEN_ENOMEM;
+    memcpy(s->state, now, sizeof now);
+    *out = s->f;
+    return rc;
 }
 
 /* ---- building -------------------------------------------------------------------- */
@@ -83,9 +125,11 @@ int sql_build_start(sql_build *b, const seen_allocator *a, double error, int64_t
     return rc < 0 ? rc : seen_new(&spec, &b->set);
 }
 
-int sql_build_add(sql_build *b, const void *key, size_t len)
+int sql_build_add(sql_build *b, const sql_key *key)
 {
-    int rc = seen_add(b->set, key, len);
+    int rc = seen_take_keys(b->set, key->type);
+    if (rc == 0)
+        rc = seen_add(b->set, key->data, key->len);
     return rc < 0 ? rc : SEEN_OK;
 }
 
@@ -111,7 +155,10 @@ int sql_build_finish(const sql_build *b, const seen_allocator *a, seen_filter **
                            .probes = size.probes,
                            .alloc = *a};
     }
-    return seen_rebuild(b->set, &spec, out);
+    int rc = seen_rebuild(b->set, &spec, out);
+    if (rc == 0) /* a function of the same rows returns the same value */
+        seen_name_by_content(*out);
+    return rc;
 }
 
 void sql_build_free(sql_build *b)
@@ -175,13 +222,15 @@ int sql_info(const seen_filter *f, char *out, size_t size)
     seen_get_stats(f, &s);
     int n = snprintf(
         out, size,
-        "{\"kind\": \"%s\", \"layers\": %u, \"keys\": %llu, \"capacity\": %llu, "
+        "{\"kind\": \"%s\", \"key_type\": \"%s\", \"layers\": %u, \"keys\": %llu, "
+        "\"capacity\": %llu, "
         "\"bytes\": %llu, \"fill\": %.6g, \"error_wanted\": %.6g, "
         "\"error_now\": %.6g, \"keys_estimate\": %.0f, \"lost_expected\": %.6g}",
-        seen_kind_name(s.kind), s.layers, (unsigned long long)s.added,
-        (unsigned long long)s.capacity, (unsigned long long)s.bytes,
-        json_number(s.fill), json_number(s.error_wanted), json_number(s.error_now),
-        json_number(s.keys_estimate), json_number(s.lost_expected));
+        seen_kind_name(s.kind), seen_keys_name(seen_keys_of(f)), s.layers,
+        (unsigned long long)s.added, (unsigned long long)s.capacity,
+        (unsigned long long)s.bytes, json_number(s.fill), json_number(s.error_wanted),
+        json_number(s.error_now), json_number(s.keys_estimate),
+        json_number(s.lost_expected));
     return n < 0 ? 0 : (size_t)n < size ? n : (int)size - 1;
 }
 

@@ -1,8 +1,7 @@
 /* sql_filter.h - filters as values of a database; one source for SQLite and PostgreSQL.
  *
- * A value is the bytes of a native filter file (docs/format.md). Keys have the same
- * bytes as in C and Python: text its UTF-8, blobs their bytes, integers eight
- * little-endian bytes, reals the eight bytes of their IEEE 754 double, little-endian.
+ * A value is the bytes of a native filter file (docs/format.md). Keys have the bytes
+ * and types of docs/keys.md, as in every other language.
  *
  * Functions return a code of seen.h; sql_reason() has the message. Memory comes from
  * the given allocator, so that a database accounts for it and frees it. */
@@ -13,18 +12,32 @@
 /* The message for the call that returned CODE. */
 const char *sql_reason(int code);
 
-/* An integer or a real as its eight bytes. */
-void sql_integer_key(int64_t x, unsigned char out[8]);
-void sql_real_key(double x, unsigned char out[8]);
+/* A key and what it is; numbers are in it, other bytes elsewhere. */
+typedef struct sql_key {
+    seen_keys type;
+    const void *data;
+    size_t len;
+    unsigned char number[8];
+} sql_key;
+
+/* Numbers as their eight bytes: into a key that must not move. */
+void sql_integer_key(sql_key *key, seen_keys type, int64_t x);
+void sql_real_key(sql_key *key, double x);
 
 /* ---- asking --------------------------------------------------------------------- */
 
-/* The value that was opened last, kept between the rows of a query. Its length and its
- * header, which has the checksums of all its bytes, identify a value. Starts zeroed. */
+/* Whether KEY was added to F: 1, 0, or SEEN_EMISMATCH if F holds keys of another type.
+ */
+int sql_has(const seen_filter *f, const sql_key *key);
+
+/* The value that was opened last, kept between the rows of a query. Starts zeroed. */
 typedef struct sql_kept {
     seen_filter *f;
     void *bytes; /* an aligned copy */
     size_t len;
+    size_t
+        tells; /* bytes that tell it from every other value of its length: the header,
+                * if it has the identity and checksums of them all, or all of them */
     seen_allocator alloc;
 } sql_kept;
 
@@ -33,6 +46,18 @@ typedef struct sql_kept {
 int sql_open(sql_kept *k, const seen_allocator *a, const void *value, size_t len,
              const seen_filter **out);
 void sql_forget(sql_kept *k);
+
+/* A filter file that is asked again and again. Starts zeroed. */
+typedef struct sql_file {
+    seen_filter *f;
+    char *path;
+    uint64_t state[5]; /* of the file when it was opened */
+} sql_file;
+
+/* The filter in the file PATH, mapped; opened anew if the name is another one or the
+ * file was replaced. The codes of seen_open. */
+int sql_file_open(sql_file *s, const char *path, const seen_filter **out);
+void sql_file_close(sql_file *s);
 
 /* ---- building -------------------------------------------------------------------- */
 
@@ -45,7 +70,8 @@ typedef struct sql_build {
 } sql_build;
 
 int sql_build_start(sql_build *b, const seen_allocator *a, double error, int64_t keys);
-int sql_build_add(sql_build *b, const void *key, size_t len);
+/* SEEN_EMISMATCH if KEY is of another type than those before. */
+int sql_build_add(sql_build *b, const sql_key *key);
 /* Adds all keys of OTHER to B. */
 int sql_build_combine(sql_build *b, const sql_build *other);
 /* The filter of all keys. The caller frees it. */

@@ -54,22 +54,22 @@ static void fail(sqlite3_context *c, int code)
         sqlite3_result_error(c, sql_reason(code), -1);
 }
 
-/* The key in V; false for NULL. NUMBER holds it if it is a number. */
-static bool key_of(sqlite3_value *v, seen_key *key, unsigned char number[8])
+/* The key in V; false for NULL. */
+static bool key_of(sqlite3_value *v, sql_key *key)
 {
     switch (sqlite3_value_type(v)) {
     case SQLITE_INTEGER:
-        sql_integer_key(sqlite3_value_int64(v), number);
-        *key = (seen_key){number, 8};
+        sql_integer_key(key, SEEN_KEYS_INT64, sqlite3_value_int64(v));
         return true;
     case SQLITE_FLOAT:
-        sql_real_key(sqlite3_value_double(v), number);
-        *key = (seen_key){number, 8};
+        sql_real_key(key, sqlite3_value_double(v));
         return true;
     case SQLITE_TEXT:
+        key->type = SEEN_KEYS_TEXT;
         key->data = sqlite3_value_text(v);
         break;
     case SQLITE_BLOB:
+        key->type = SEEN_KEYS_BYTES;
         key->data = sqlite3_value_blob(v);
         break;
     default:
@@ -97,18 +97,17 @@ static void give_filter(sqlite3_context *c, const seen_filter *f)
 /* ---- opening a filter argument
  * --------------------------------------------------------- */
 
-static void free_filter(void *f)
-{
-    seen_free(f);
-}
+/* What a connection keeps between rows and statements. */
+typedef struct {
+    sql_kept value;
+    sql_file file;
+} kept;
 
-/* Opens a file below the folder of SEEN_SQLITE_FILES. Maps it, and keeps it if the name
- * is a constant of the statement. */
+/* Opens a file below the folder of SEEN_SQLITE_FILES. Maps it, and keeps it while the
+ * same name is asked for and the file is not replaced. */
 static const seen_filter *from_file(sqlite3_context *c, sqlite3_value *v)
 {
-    seen_filter *f = sqlite3_get_auxdata(c, 0);
-    if (f)
-        return f;
+    const seen_filter *f;
     const char *folder = getenv("SEEN_SQLITE_FILES"),
                *name = (const char *)sqlite3_value_text(v);
     if (!name) {
@@ -134,17 +133,11 @@ static const seen_filter *from_file(sqlite3_context *c, sqlite3_value *v)
         sqlite3_result_error_nomem(c);
         return NULL;
     }
-    int rc = seen_open(path, SEEN_READ, &f);
+    int rc = sql_file_open(&((kept *)sqlite3_user_data(c))->file, path, &f);
     sqlite3_free(path);
-    if (rc < 0) {
+    if (rc < 0)
         fail(c, rc);
-        return NULL;
-    }
-    sqlite3_set_auxdata(c, 0, f, free_filter);
-    f = sqlite3_get_auxdata(c, 0); /* NULL if SQLite could not keep it and freed it */
-    if (!f)
-        sqlite3_result_error_nomem(c);
-    return f;
+    return rc < 0 ? NULL : f;
 }
 
 /* The filter in V, or NULL with an error set. The connection keeps the last blob
@@ -161,7 +154,7 @@ static const seen_filter *filter_of(sqlite3_context *c, sqlite3_value *v)
     }
     const void *blob = sqlite3_value_blob(v);
     const seen_filter *f;
-    int rc = sql_open(sqlite3_user_data(c), &memory, blob ? blob : "",
+    int rc = sql_open(&((kept *)sqlite3_user_data(c))->value, &memory, blob ? blob : "",
                       (size_t)sqlite3_value_bytes(v), &f);
     if (rc < 0)
         fail(c, rc);
@@ -173,13 +166,15 @@ static const seen_filter *filter_of(sqlite3_context *c, sqlite3_value *v)
 
 static void has(sqlite3_context *c, int n, sqlite3_value **arg)
 {
-    seen_key key;
-    unsigned char number[8];
-    if (sqlite3_value_type(arg[0]) == SQLITE_NULL || !key_of(arg[1], &key, number))
+    sql_key key;
+    if (sqlite3_value_type(arg[0]) == SQLITE_NULL || !key_of(arg[1], &key))
         return; /* NULL */
     const seen_filter *f = filter_of(c, arg[0]);
-    if (f)
-        sqlite3_result_int(c, seen_has(f, key.data, key.len));
+    int found = f ? sql_has(f, &key) : 0;
+    if (found < 0)
+        fail(c, found);
+    else if (f)
+        sqlite3_result_int(c, found);
 }
 
 static void info(sqlite3_context *c, int n, sqlite3_value **arg)
@@ -199,8 +194,7 @@ static void info(sqlite3_context *c, int n, sqlite3_value **arg)
 static void build_step(sqlite3_context *c, int n, sqlite3_value **arg)
 {
     sql_build *b = sqlite3_aggregate_context(c, sizeof *b);
-    seen_key key;
-    unsigned char number[8];
+    sql_key key;
     int rc = 0;
     if (!b) {
         sqlite3_result_error_nomem(c);
@@ -209,8 +203,8 @@ static void build_step(sqlite3_context *c, int n, sqlite3_value **arg)
     if (!b->set)
         rc = sql_build_start(b, &memory, n > 1 ? sqlite3_value_double(arg[1]) : 0,
                              n > 2 ? sqlite3_value_int64(arg[2]) : 0);
-    if (rc == 0 && key_of(arg[0], &key, number))
-        rc = sql_build_add(b, key.data, key.len);
+    if (rc == 0 && key_of(arg[0], &key))
+        rc = sql_build_add(b, &key);
     if (rc < 0)
         fail(c, rc);
 }
@@ -277,14 +271,13 @@ typedef struct {
 static void distinct_step(sqlite3_context *c, int n, sqlite3_value **arg)
 {
     distinct_state *s = sqlite3_aggregate_context(c, sizeof *s);
-    seen_key key;
-    unsigned char number[8];
+    sql_key key;
     int rc = s ? 0 : SEEN_ENOMEM;
     if (s && !s->d)
         rc = seen_distinct_new(14, 0, &memory, &s->d);
     if (rc < 0)
         fail(c, rc);
-    else if (key_of(arg[0], &key, number))
+    else if (key_of(arg[0], &key))
         seen_distinct_add(s->d, key.data, key.len);
 }
 
@@ -299,10 +292,11 @@ static void distinct_final(sqlite3_context *c)
 /* ---- the extension
  * ----------------------------------------------------------------------------- */
 
-static void free_kept(void *k)
+static void free_kept(void *own)
 {
-    sql_forget(k);
-    sqlite3_free(k);
+    sql_forget(&((kept *)own)->value);
+    sql_file_close(&((kept *)own)->file);
+    sqlite3_free(own);
 }
 
 __attribute__((visibility("default"))) int
@@ -325,13 +319,13 @@ sqlite3_seen_init(sqlite3 *db, char **why, const sqlite3_api_routines *api)
         {"seen_distinct", 1, NULL, distinct_step, distinct_final},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        sql_kept *kept = sqlite3_malloc64(sizeof *kept);
-        if (!kept)
+        kept *own = sqlite3_malloc64(sizeof *own);
+        if (!own)
             return SQLITE_NOMEM;
-        memset(kept, 0, sizeof *kept);
+        memset(own, 0, sizeof *own);
         int rc = sqlite3_create_function_v2(
             db, functions[i].name, functions[i].args,
-            SQLITE_UTF8 | SQLITE_DETERMINISTIC, kept, functions[i].call,
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC, own, functions[i].call,
             functions[i].step, functions[i].final, free_kept);
         if (rc != SQLITE_OK)
             return rc;

@@ -4,7 +4,7 @@ const { writeFileSync } = require("node:fs");
 
 import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError, ok, same, fails, run }) => {
   // Keys are the bytes that Python and C hash.
-  const f = new seen.Filter({ keys: 1000, error: 0.0001 });
+  const f = new seen.Filter({ keys: 1000, error: 0.0001, keyType: "mixed" });
   ok(f.add("käse") && !f.add("käse"), "add says what is new");
   ok(f.has(new TextEncoder().encode("käse")), "a string is its UTF-8");
   ok(f.add(258) && f.has(258n) && f.has(Uint8Array.of(2, 1, 0, 0, 0, 0, 0, 0)), "an integer is eight little-endian bytes");
@@ -24,8 +24,21 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError
   const long = "x".repeat(300000) + "ä";
   ok(f.add(long) && f.has(long) && f.hasMany([long, "short"])[0] === 1, "a key may be longer than every buffer");
 
+  // A filter knows what its keys are.
+  const typed = new seen.Filter({ keys: 100 });
+  same(typed.keyType, "unsaid", "a new filter has no type");
+  typed.add(5);
+  same(typed.keyType, "int64", "the first key decides");
+  fails("EMISMATCH", /holds 64-bit integers, not text/, () => typed.has("5"), "a string is refused in words");
+  fails("EMISMATCH", /not text/, () => typed.addMany([6, "7"]), "also in a batch");
+  ok(!typed.has(6), "of which nothing was added");
+  fails("EMISMATCH", /not tuples/, () => seen.build(["a", ["b"]]), "and in a static filter");
+  same(seen.open(typed.save()).keyType, "int64", "its bytes know it");
+  typed.keyType = "mixed";
+  ok(typed.add("5") && typed.has(5), "unless it is mixed");
+
   // Batches are the keys one by one.
-  const g = new seen.Filter({ keys: 20000, error: 0.001 }), one = g.copy();
+  const g = new seen.Filter({ keys: 20000, error: 0.001, keyType: "mixed" }), one = g.copy();
   const mixed = Array.from({ length: 9000 }, (_, i) => (i % 7 === 0 ? i : i % 11 === 0 ? Uint8Array.of(i, i >> 8) : i % 5 ? `k${i % 4000}` : `ключ ${i}`));
   same([...g.addMany(mixed)], mixed.map((key) => Number(one.add(key))), "addMany says for each what add says");
   same(Buffer.compare(Buffer.from(g.save()), Buffer.from(one.save())), 0, "and sets the same bits");
@@ -47,8 +60,8 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError
   grown.addMany(Array.from({ length: 300000 }, (_, i) => `key ${i}`));
   ok(grown.hasMany(Array.from({ length: 300000 }, (_, i) => `key ${i}`)).every(Boolean), "a filter that grows loses nothing");
   ok(grown.info().error <= 0.01, "and keeps its error");
-  fails("EFULL", /fixed/, () => new seen.Filter({ keys: 10, grow: false }).addMany(mixed), "a fixed one is full");
-  const r = seen.build(mixed, { error: 0.001 });
+  fails("EFULL", /fixed/, () => new seen.Filter({ keys: 10, grow: false, keyType: "mixed" }).addMany(mixed), "a fixed one is full");
+  const r = seen.build(mixed, { error: 0.001, keyType: "mixed" });
   ok(r.info().kind === "ribbon" && r.hasMany(mixed).every(Boolean), "a static filter has all its keys");
   writeFileSync("js.ribbon", r.save());
   same(run(["seen", "has", "-c", "js.ribbon"], mixed.filter((k) => typeof k === "string").map((k) => `${k}\n`).join("")).trim(),

@@ -20,7 +20,7 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, ok, same, fails
     run(["seen", "add", "c.seen"], lines);
     const g = seen.open(read("c.seen"));
     same(found(g, keys), keys.length, `${kind}: JavaScript finds every key of the command`);
-    same(Buffer.compare(Buffer.from(f.save()), Buffer.from(read("c.seen"))), 0, `${kind}: both files are equal`);
+    same(Buffer.compare(Buffer.from(f.body()), Buffer.from(g.body())), 0, `${kind}: both filters have the same bits`);
     ok(found(g, absent) < 40, `${kind}: and other keys are absent`);
     const info = g.info(), told = JSON.parse(run(["seen", "info", "--json", "c.seen"]));
     for (const name of ["kind", "layers", "probes", "keys", "capacity", "bits", "bits_set", "bytes", "fixed"])

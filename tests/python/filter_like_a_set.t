@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """seen.Filter does what people know from set and rbloom, and says what it costs."""
+import datetime
+import uuid
 import copy
 import multiprocessing
 import pickle
@@ -51,8 +53,8 @@ ok(all(i in a for i in range(200)), "|= adds")
 raises(seen.MismatchError, "different sizes do not merge", lambda: a | seen.Filter(2000, 0.01))
 raises(TypeError, "nor does a set", lambda: a | {1})
 d = a.copy()
-d.add("only here")
-ok("only here" in d and "only here" not in a, "a copy is independent")
+d.add(12345678)
+ok(12345678 in d and 12345678 not in a, "a copy is independent")
 ok(5 in copy.copy(a) and 5 in copy.deepcopy(a), "copy and deepcopy too")
 d.clear()
 ok(5 not in d and len(d) == 0, "clear forgets")
@@ -73,8 +75,8 @@ with seen.open("a.seen") as m:
        "a mapped filter is pickled by its name")
 ok(m.closed, "the with statement closes it")
 with seen.open("a.seen", "r+") as w:
-    w.add("in place")
-ok("in place" in seen.open("a.seen"), "r+ adds in place")
+    w.add(987654321)
+ok(987654321 in seen.open("a.seen"), "r+ adds in place")
 ok(5 in seen.Filter.from_bytes(bytes(a)), "bytes and back")
 ok(type(pickle.loads(pickle.dumps(a))) is seen.Filter and 7 in pickle.loads(pickle.dumps(a)),
    "pickle and back")
@@ -106,13 +108,49 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
 # Static filters.
 b = seen.Builder(1 / 256)
 b.update(range(50000))
-b.add("one more")
+b.add(123456789)
+raises(TypeError, "a builder takes keys of one type", b.add, "text")
 s = b.finish()
-ok(s.kind == "ribbon" and "one more" in s and sum(s.has_many(range(50000))) == 50000,
+ok(s.kind == "ribbon" and s.key_type == "int64" and 123456789 in s and sum(s.has_many(range(50000))) == 50000,
    "a built filter has every key")
 ok(s.nbytes * 8 / 50001 < 8.3, "in %.2f bits a key" % (s.nbytes * 8 / 50001))
 raises(ValueError, "a finished builder takes no more", b.add, "x")
-raises(seen.KindError, "a static filter takes no key", s.add, "x")
+raises(seen.KindError, "a static filter takes no key", s.add, 5)
+
+# What the keys are.
+t = seen.Filter(1000, 0.001)
+same(t.key_type, "unsaid", "a new filter has no type")
+t.add("text")
+same((t.key_type, b"text" in t), ("text", True), "the first key decides; text and bytes are one")
+for wrong in (5, 1.5, uuid.uuid4(), datetime.date(2026, 11, 16), datetime.datetime(2026, 11, 16), ("a", "b")):
+    for how in (t.add, lambda k: k in t, lambda k: t.has_many([k]), lambda k: t.update(["fine", k])):
+        why = raises(TypeError, "%.20r is not text" % (wrong,), how, wrong)
+    ok("this filter holds text" in str(why), "which is said: %s" % why)
+ok("fine" in t, "the keys before it are in")
+for key in (5, 1.5, uuid.uuid4(), datetime.date(2026, 11, 16), datetime.datetime(2026, 11, 16, 1, 2, 3, 4), ("a", 1)):
+    u = seen.Filter(10, 1e-6)
+    u.add(key)
+    for v in (u.copy(), pickle.loads(pickle.dumps(u)), seen.Filter.from_bytes(bytes(u))):
+        ok(key in v and v.key_type == u.key_type != "text", "%.20r is of the type %s and stays it" % (key, v.key_type))
+utc = datetime.timezone.utc
+same(datetime.datetime(2026, 1, 1) in (lambda f: (f.add(datetime.datetime(2026, 1, 1, tzinfo=utc)), f)[1])(seen.Filter(10)), True,
+     "a datetime without a zone is its clock")
+w = seen.Filter(10, 1e-6)
+w.add(0.0)
+ok(-0.0 in w and 1.0 not in w, "0.0 and -0.0 are one key")
+t.key_type = "mixed"
+ok(t.add(5) and 5 in t and "text" in t, "a mixed filter takes any")
+raises(ValueError, "an unknown type", setattr, t, "key_type", "colour")
+raises(TypeError, "another type", setattr, w, "key_type", "text")
+
+# Which filter it is.
+t.save("id.seen")
+before = seen.open("id.seen").identity
+t.add("one more")
+t.save("id.seen")
+after = seen.open("id.seen").identity
+ok(before[0] == after[0] and before[1] < after[1], "a state has the id of the filter and a generation of its own")
+ok(seen.Filter(10).identity[0] != before[0], "another filter another id")
 
 # The rest of the house.
 same(list(seen.uniq("abracadabra")), list("abrcd"), "uniq keeps the order")

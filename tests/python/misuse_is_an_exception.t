@@ -11,10 +11,10 @@ from python_test import *
 f = seen.Filter(1000, 0.01)
 
 # Keys that are none.
-for bad in (None, 1.5, [1], {1: 2}, {1}, object(), ("a", ("b",)), ("a", None), 2**64, -2**63 - 1, "\ud800"):
+for bad in (None, 1.5j, [1], {1: 2}, {1}, object(), ("a", ("b",)), ("a", None), 2**64, -2**63 - 1, "\ud800"):
     why = raises((TypeError, OverflowError, UnicodeEncodeError), "%.40r is not a key" % (bad,), f.add, bad)
-ok("str" in str(raises(TypeError, "and the error", f.add, 1.5)), "says what to pass")
-raises(TypeError, "nor can it be asked", lambda: 1.5 in f)
+ok("str" in str(raises(TypeError, "and the error", f.add, 1.5j)), "says what to pass")
+raises(TypeError, "nor can it be asked", lambda: 1.5j in f)
 raises(TypeError, "a str is one key, not many", f.update, "abc")
 raises(TypeError, "so are bytes", f.has_many, b"abc")
 raises(TypeError, "a batch must be iterable", f.update, 5)
@@ -39,12 +39,6 @@ raises(TypeError, "an unknown keyword", seen.Filter, 1000, wrong=1)
 raises((MemoryError, OverflowError, seen.SeenError), "more than any machine has", seen.Filter, 2**62, 1e-9)
 full = seen.Filter(10, 0.01, fixed=True)
 raises(seen.FullError, "a fixed filter gets full", full.update, range(1000))
-
-hot = seen.Filter(1000, 0.01, kind="cuckoo")
-for _ in range(9):
-    hot.add("hot")
-why = raises(seen.ForeverError, "a key that was added nine times cannot be removed", hot.remove, "hot")
-ok("added 8 times" in str(why) and "hot" in hot, "it says why, and the key stays")
 
 # Files.
 why = raises(FileNotFoundError, "a missing file", seen.open, "none.seen")
@@ -170,6 +164,7 @@ else:
 # Leaks: the same work again takes no more memory.
 def work():
     a = seen.Filter(2000)
+    a.key_type = "mixed"
     a.update(str(i) for i in range(1000))
     a.update(range(1000))
     a.add(("tuple", 1, b"x"))
@@ -179,7 +174,7 @@ def work():
     a.save("leak.seen")
     with seen.open("leak.seen") as m:
         m.info(), repr(m)
-    for bad in (None, 1.5, ("a", None), 2**70):
+    for bad in (None, 1.5j, ("a", None), 2**70):
         try:
             a.add(bad)
         except Exception:

@@ -60,6 +60,7 @@ ok(sum(f.has_many(numbers[::3])) == len(numbers[::3]) and sum(f.has_many(numbers
 f = seen.Filter(1000, 0.0001)
 f.add(("ab", 7, b"c"))
 packed = b"".join(struct.pack("<Q", len(x)) + x for x in (b"ab", struct.pack("<Q", 7), b"c"))
+f.key_type = "mixed"
 ok(packed in f and ("a", "b7", b"c") not in f, "a tuple is its members, each after its length")
 g = seen.Filter()
 g.add(bytearray(b"xyz"))
@@ -93,9 +94,14 @@ else:
     for kind in ("<i8", ">i8", "<i4", ">u2", "i2"):
         ok(f.has_many(numpy.arange(300).astype(kind)).all(), "the same keys from " + kind)
     ok(f.has_many(x[::-2]).all() and numpy.int32(5) in f, "reversed, and as a scalar")
-    raises(TypeError, "floats are not keys", f.add_many, numpy.ones(3))
+    raises(TypeError, "floats are other keys", f.add_many, numpy.ones(3))
+    g = seen.Filter(10, 0.0001)
+    g.update(numpy.array([1.5, -0.0]))
+    g.update(numpy.array([2.5], dtype="f4"))
+    ok(1.5 in g and 0.0 in g and 2.5 in g and g.key_type == "float", "of a filter of their own")
     raises(TypeError, "nor is a float scalar", f.add, numpy.float32(1))
     raises(TypeError, "one dimension", f.add_many, numpy.ones((3, 3), dtype=int))
+    f = seen.Filter(1000, 0.0001)
     f.update(numpy.array(["a", "bc"]))
     ok("a" in f and "bc" in f, "an array of strings is iterated")
 

@@ -46,7 +46,7 @@ same(one("SELECT count(*) FROM t WHERE NOT seen_has((SELECT ids FROM f), id)"), 
 same(one("SELECT count(*) FROM t, f WHERE NOT seen_has(names, name)"), 0, "text keys")
 wrong = one("SELECT count(*) FROM t WHERE seen_has((SELECT ids FROM f), id + 100000)")
 ok(wrong < 100 + 6 * 10, "the error is the promised one: %d of 100000" % wrong)
-same(one("SELECT seen_has(ids, '5') FROM f"), 0, "text is not an integer")
+raises(sqlite3.OperationalError, "text is not an integer, which is said", one, "SELECT seen_has(ids, '5') FROM f")
 same(one("SELECT seen_has(ids, NULL) IS NULL AND seen_has(NULL, 5) IS NULL FROM f"), 1, "NULL gives NULL")
 ok(0.0005 < json.loads(one("SELECT seen_info(ids) FROM f"))["error_now"] <= 0.001, "seen_info is JSON")
 d = one("SELECT seen_distinct(id % 3000) FROM t")
@@ -67,18 +67,26 @@ asked = "".join("user%d\n" % i for i in range(1, 1001))
 out = subprocess.run([BUILD + "/seen", "has", "-v", work + "/names.seen"], input=asked, stdout=subprocess.PIPE, text=True)
 same(out.stdout, "", "the command finds every name that SQL added")
 keys = [5, -7, 2**62, "käse", "", b"\x00\xff", 1.5, -0.0]
-mixed = db.execute("SELECT seen_build(column1, 0.0001) FROM (VALUES %s)" % ",".join(["(?)"] * len(keys)), keys).fetchone()[0]
+raises(sqlite3.OperationalError, "keys of several types are not one filter",
+       db.execute, "SELECT seen_build(column1, 0.0001) FROM (VALUES %s)" % ",".join(["(?)"] * len(keys)), keys)
 if os.path.exists(BUILD + "/python/seen/_seen.abi3.so"):
     import seen
-    f = seen.Filter.from_bytes(mixed)
-    ok(all((struct.pack("<d", k) if isinstance(k, float) else k) in f for k in keys), "Python finds every kind of key")
+    ok(all(k in seen.Filter.from_bytes(one("SELECT seen_build(?, 0.0001)", k)) for k in keys), "Python finds every type of key")
     g = seen.Filter(100, 0.0001)
+    g.key_type = "mixed"
     for k in keys:
-        g.add(struct.pack("<d", k) if isinstance(k, float) else k)
+        g.add(k)
     same([one("SELECT seen_has(?, ?)", bytes(g), k) for k in keys], [1] * len(keys), "and SQL finds Python's")
 
 # Files, only where allowed.
 same(one("SELECT seen_has('names.seen', 'user5') + seen_has('names.seen', 'nobody')"), 1, "a file by its name")
+os.rename(work + "/names.seen", work + "/old.seen")
+raises(sqlite3.OperationalError, "a file that is gone is noticed", one, "SELECT seen_has('names.seen', 'user5')")
+open(work + "/names.seen", "wb").write(one("SELECT seen_build('nobody')"))
+same(one("SELECT seen_has('names.seen', 'user5') + 2 * seen_has('names.seen', 'nobody')"), 2, "and so is a file that was replaced")
+os.rename(work + "/old.seen", work + "/more.seen")
+same(one("SELECT seen_has(seen_merge(n), 'nobody') + 2 * seen_has(seen_merge(n), 'user5') FROM (SELECT 'names.seen' AS n UNION ALL SELECT 'names.seen')"), 1,
+     "each row of seen_merge has its own file")
 for name in ("../names.seen", "/etc/passwd", "", "none.seen", "names.seen\0x"):
     raises(sqlite3.OperationalError, "not %r" % name, one, "SELECT seen_has(?, 1)", name)
 code = ("import sqlite3; d = sqlite3.connect(':memory:'); d.enable_load_extension(True); d.load_extension(%r); "

@@ -198,20 +198,19 @@ static void file(void)
     fd = open(path, O_RDONLY);
     ssize_t len = read(fd, p, sizeof p);
     close(fd);
-    ok(sn_le32(p + SN_AT_VERSION) == 2, "the file is of version 2");
+    ok(sn_le32(p + SN_AT_VERSION) == SN_FILE_VERSION, "the file is of a version");
     ok(seen_open_bytes(p, (size_t)len, 0, NULL, &g) == 0 && once(g), "and opens");
+    seen_free(g);
+    memset(p + SN_AT_ID, 0, SN_PREAMBLE - SN_AT_ID);
+    sn_put32(p + SN_AT_VERSION, 2);
+    sn_put64(p + SN_AT_SUM, sn_header_sum(p, sn_le64(p + SN_AT_HEADER_LEN)));
+    ok(seen_open_bytes(p, (size_t)len, 0, NULL, &g) == 0 && once(g),
+       "so does one of version 2");
     seen_free(g);
     sn_put32(p + SN_AT_VERSION, 1);
     sn_put64(p + SN_AT_SUM, sn_header_sum(p, sn_le64(p + SN_AT_HEADER_LEN)));
     ok(seen_open_bytes(p, (size_t)len, 0, NULL, &g) == SEEN_EFORMAT,
        "one that says version 1 is refused: %s", seen_reason());
-    seen_free(f);
-    f = made((seen_spec){.kind = SEEN_CUCKOO, .keys = 60000});
-    seen_save(f, path);
-    fd = open(path, O_RDONLY);
-    ok(read(fd, p, 64) == 64 && sn_le32(p + SN_AT_VERSION) == 1,
-       "filters that remove are still of version 1");
-    close(fd);
     unlink(path);
     seen_free(f);
 }

@@ -190,7 +190,7 @@ static void damage(void)
        "load refuses it: %s", seen_reason());
     ok(seen_open(path, SEEN_WRITE, &g) == SEEN_EDAMAGED && g == NULL,
        "and it cannot be opened for writing");
-    sn_put32(bad + SN_AT_VERSION, SN_COMPACT_VERSION + 1);
+    sn_put32(bad + SN_AT_VERSION, SN_FILE_VERSION + 1);
     ok(seen_open_bytes(bad, len, 0, NULL, &g) == SEEN_EVERSION, "a newer version: %s",
        seen_reason());
     ok(seen_open_bytes(bad + 8, len - 8, 0, NULL, &g) == SEEN_EINVAL,

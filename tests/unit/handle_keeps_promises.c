@@ -120,6 +120,8 @@ static void large(seen_kind kind, uint64_t memory, uint64_t n, bool bulk)
        "%s of %llu MB: %s says the same as key by key", seen_kind_name(kind),
        (unsigned long long)memory >> 20, bulk ? "a bulk add" : "a batch of any length");
     size_t len = 0;
+    seen_name_by_content(one);
+    seen_name_by_content(many);
     seen_write(one, bytes_copy, &len);
     const uint8_t *at = copy_to;
     ok(seen_write(many, bytes_equal, &at) == 0, "and sets the same bits");

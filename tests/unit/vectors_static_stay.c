@@ -21,9 +21,10 @@ static void parse(const seen_filter *f)
     len = 0;
     seen_write(f, collect, NULL);
     if (le(bytes + 8, 4) == 3) { /* a compact file */
-        k = le(bytes + 20, 4);
+        k = bytes[20];
         units = le(bytes + 24, 4);
-        for (int i = 0; i < 4; i++)
+        own[3] = 0;
+        for (int i = 0; i < 3; i++)
             own[i] = le(bytes + 80 + 8 * i, 8);
         body = bytes + 128;
         body_len = le(bytes + 16, 4) - 128;

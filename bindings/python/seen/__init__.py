@@ -7,9 +7,13 @@
     f.save("visited.seen")
 
 A filter never denies a key that was added; it finds an absent key with at most the error
-you chose. Keys are str (as UTF-8), bytes, int (eight little-endian bytes), buffers, or
-tuples of those: the same bits as in C and in the command `seen`.
+you chose. Keys are str (as UTF-8), bytes, int (eight little-endian bytes), float, UUID, date,
+datetime, buffers, or tuples of those: the same bits as in C and in the command `seen`. The
+first key decides the type; keys of another are a TypeError, unless f.key_type is "mixed".
 """
+
+import datetime
+import uuid
 
 from . import _seen
 from ._seen import (
@@ -17,7 +21,6 @@ from ._seen import (
     BusyError,
     DamagedError,
     Filter,
-    ForeverError,
     FormatError,
     FullError,
     InvalidError,
@@ -42,8 +45,8 @@ except ImportError:  # built without hiredis
 
 __all__ = [
     "Bitmap", "Builder", "Filter", "Remote", "Strings", "formats", "open", "plan", "uniq",
-    "SeenError", "BusyError", "DamagedError", "ForeverError", "FormatError", "FullError",
-    "InvalidError", "KindError", "MismatchError", "RangeError", "ReadOnlyError", "TooBigError",
+    "SeenError", "BusyError", "DamagedError", "FormatError", "FullError", "InvalidError",
+    "KindError", "MismatchError", "RangeError", "ReadOnlyError", "TooBigError",
     "VersionError",
 ]
 
@@ -74,6 +77,26 @@ class Strings:
         window = memoryview(offsets).cast("B")
         window = window[array.offset * width:(array.offset + len(array) + 1) * width]
         return cls(window.cast("i" if width == 4 else "q"), data if data is not None else b"")
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def _key(o):
+    """The type (of seen.h) and bytes of a UUID, date or datetime; None for others.
+
+    A datetime without a zone is taken by its clock, one with a zone by its instant.
+    """
+    if isinstance(o, uuid.UUID):
+        return 7, o.bytes
+    if isinstance(o, datetime.datetime):
+        aware = o if o.tzinfo else o.replace(tzinfo=datetime.timezone.utc)
+        return 9, ((aware - _UTC_EPOCH) // _MICROSECOND).to_bytes(8, "little", signed=True)
+    if isinstance(o, datetime.date):
+        return 8, (o.toordinal() - _EPOCH).to_bytes(8, "little", signed=True)
+    return None
 
 
 def _answers(source, flags):
@@ -129,6 +152,7 @@ def uniq(iterable, key=None, error=0, keys=None):
     the new ones. `key` returns the key of an item.
     """
     f = Filter(keys, error) if error else Filter(keys, kind="set")
+    f.key_type = "mixed"
     add = f.add
     if key is None:
         for item in iterable:

@@ -10,6 +10,8 @@ enum { BATCH = 16384 };
 
 typedef struct {
     py_batch_fn fn;
+    py_type_fn may; /* NULL: keys of any type */
+    int last;       /* type that it allowed last; -1 */
     void *ctx;
     py_numbers numbers;
     PyObject *answers; /* a bytearray that grows, or NULL */
@@ -19,9 +21,10 @@ typedef struct {
     PyObject **held; /* objects that the keys of this batch point into */
 } batches;
 
-static int open_batches(batches *b, py_batch_fn fn, void *ctx, bool answers)
+static int open_batches(batches *b, py_type_fn may, py_batch_fn fn, void *ctx,
+                        bool answers)
 {
-    *b = (batches){.fn = fn, .ctx = ctx};
+    *b = (batches){.fn = fn, .may = may, .last = -1, .ctx = ctx};
     b->key = malloc(BATCH * sizeof *b->key);
     b->number = malloc(BATCH * sizeof *b->number);
     b->held = calloc(2 * BATCH, sizeof *b->held);
@@ -38,6 +41,15 @@ static void close_batches(batches *b)
 {
     free(b->key), free(b->number), free(b->held);
     Py_XDECREF(b->answers);
+}
+
+/* Keys of TYPE follow. -1 with an exception if they may not. */
+static inline int allow(batches *b, seen_keys type)
+{
+    if (b->last == (int)type || !b->may)
+        return 0;
+    b->last = (int)type;
+    return b->may(b->ctx, type);
 }
 
 /* Processes the first N keys. -1 with an exception. */
@@ -81,7 +93,12 @@ static int from_iterator(batches *b, PyObject *iterator)
         PyObject *type = NULL, *value = NULL, *trace = NULL;
         while (n < BATCH) {
             PyObject *o = PyIter_Next(iterator), **held = b->held + 2 * n;
-            if (!o || py_key(o, b->numbers, b->key + n, b->number + n, held + 1) < 0) {
+            seen_keys kind = SEEN_KEYS_UNSAID;
+            held[1] = NULL;
+            if (!o ||
+                py_key(o, b->numbers, b->key + n, b->number + n, held + 1, &kind) < 0 ||
+                allow(b, kind) < 0) {
+                Py_CLEAR(held[1]);
                 Py_XDECREF(o);
                 PyErr_Fetch(&type, &value, &trace);
                 end = true;
@@ -122,9 +139,9 @@ static bool little_endian(void)
     return *(const unsigned char *)&(uint16_t){1} == 1;
 }
 
-/* True if FORMAT, in the notation of struct, is an integer; also gives its sign and
+/* True if FORMAT, in the notation of struct, is one of CODES; also gives its sign and
  * byte order. */
-static bool of_integers(const char *format, bool *sign, bool *big)
+static bool one_of(const char *codes, const char *format, bool *sign, bool *big)
 {
     *big = !little_endian();
     if (*format == '<' || *format == '>' || *format == '!' || *format == '=' ||
@@ -136,13 +153,45 @@ static bool of_integers(const char *format, bool *sign, bool *big)
         format++;
     }
     *sign = *format && strchr("bhilqn", *format);
-    return *format && !format[1] && strchr("bBhHiIlLqQnN", *format);
+    return *format && !format[1] && strchr(codes, *format);
+}
+
+static bool of_integers(const char *format, bool *sign, bool *big)
+{
+    return one_of("bBhHiIlLqQnN", format, sign, big);
+}
+
+/* Floats of four or eight bytes in the machine's order. */
+static int from_reals(batches *b, const Py_buffer *v)
+{
+    const unsigned char *p = v->buf;
+    Py_ssize_t step = v->strides ? v->strides[0] : v->itemsize, left = v->shape[0];
+    if (left && allow(b, SEEN_KEYS_FLOAT) < 0)
+        return -1;
+    while (left) {
+        size_t n = left < BATCH ? (size_t)left : BATCH;
+        for (size_t i = 0; i < n; i++, p += step) {
+            double x;
+            float y;
+            memcpy(&x, p, v->itemsize == 8 ? 8 : 0);
+            memcpy(&y, p, v->itemsize == 4 ? 4 : 0);
+            py_real(v->itemsize == 8 ? x : (double)y, (unsigned char *)&b->number[i]);
+            b->key[i] = (seen_key){&b->number[i], 8};
+        }
+        if (work(b, n) < 0)
+            return -1;
+        left -= (Py_ssize_t)n;
+    }
+    return 0;
 }
 
 static int from_array(batches *b, const Py_buffer *v, bool sign, bool big)
 {
     const unsigned char *p = v->buf;
     Py_ssize_t step = v->strides ? v->strides[0] : v->itemsize, left = v->shape[0];
+    if (left && allow(b, sign || v->itemsize < 8 ? SEEN_KEYS_INT64
+                                                 : SEEN_KEYS_UINT64) < 0)
+        return -1;
     /* Eight-byte integers in order are their own keys. */
     bool as_is = v->itemsize == 8 && !big;
     while (left) {
@@ -174,6 +223,8 @@ static int from_strings(batches *b, const Py_buffer *offsets, const Py_buffer *d
     size_t width = (size_t)offsets->itemsize, all = (size_t)offsets->len / width;
     const unsigned char *at = offsets->buf;
     bool swap = !little_endian();
+    if (all > 1 && allow(b, SEEN_KEYS_TEXT) < 0)
+        return -1;
     uint64_t from = all ? load(at, width, swap, false) : 0;
     for (size_t i = 1; i < all;) {
         size_t n = 0;
@@ -222,7 +273,7 @@ out:
 /* ---- which of them
  * ------------------------------------------------------------------- */
 
-/* 1 if SOURCE was an array of integers and is processed, 0 if it is not one, -1 on
+/* 1 if SOURCE was an array of numbers and is processed, 0 if it is not one, -1 on
  * failure. */
 static int array(batches *b, PyObject *source)
 {
@@ -238,6 +289,9 @@ static int array(batches *b, PyObject *source)
     if (v.ndim == 1 && v.format && of_integers(v.format, &sign, &big) &&
         v.itemsize <= 8)
         rc = from_array(b, &v, sign, big) < 0 ? -1 : 1;
+    else if (v.ndim == 1 && v.format && one_of("fd", v.format, &sign, &big) &&
+             big != little_endian() && (v.itemsize == 4 || v.itemsize == 8))
+        rc = from_reals(b, &v) < 0 ? -1 : 1;
     else if (v.ndim > 1) {
         PyErr_Format(PyExc_TypeError, "keys are an array of one dimension, not %d",
                      v.ndim);
@@ -247,8 +301,8 @@ static int array(batches *b, PyObject *source)
     return rc;
 }
 
-int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx,
-                  bool answers, PyObject **out)
+int py_each_batch(PyObject *source, py_numbers numbers, py_type_fn may, py_batch_fn fn,
+                  void *ctx, bool answers, PyObject **out)
 {
     batches b;
     int rc = -1;
@@ -258,7 +312,7 @@ int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ct
                      (PyObject *)Py_TYPE(source));
         return -1;
     }
-    if (open_batches(&b, fn, ctx, answers) < 0)
+    if (open_batches(&b, may, fn, ctx, answers) < 0)
         goto out;
     b.numbers = numbers;
     if (PyObject_HasAttrString(source, "offsets") &&
@@ -280,12 +334,13 @@ out:
     return rc < 0 ? -1 : 0;
 }
 
-PyObject *py_answered(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx)
+PyObject *py_answered(PyObject *source, py_numbers numbers, py_type_fn may,
+                      py_batch_fn fn, void *ctx)
 {
     PyObject *module = PyImport_ImportModule("seen"), *flags, *out = NULL;
     PyObject *plain =
         module ? PyObject_CallMethod(module, "_plain", "O", source) : NULL;
-    if (plain && py_each_batch(plain, numbers, fn, ctx, true, &flags) == 0)
+    if (plain && py_each_batch(plain, numbers, may, fn, ctx, true, &flags) == 0)
         out = PyObject_CallMethod(module, "_answers", "ON", source, flags);
     Py_XDECREF(plain);
     Py_XDECREF(module);

@@ -74,16 +74,20 @@ static int bitmap_contains(bitmap *self, PyObject *o)
     return index_of(self, o, &i) < 0 ? -1 : seen_bitmap_get(self->b, i);
 }
 
+static int only_integers(void *ctx, seen_keys type)
+{
+    if (type == SEEN_KEYS_INT64 || type == SEEN_KEYS_UINT64)
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "a bitmap holds integers");
+    return -1;
+}
+
 static int set_batch(void *ctx, const seen_key *keys, size_t n, bool *answers)
 {
     bitmap *self = ctx;
     for (size_t j = 0; j < n; j++) {
         const unsigned char *p = keys[j].data;
         uint64_t i = 0;
-        if (keys[j].len != 8) {
-            PyErr_SetString(PyExc_TypeError, "a bitmap holds integers");
-            return SEEN_EINVAL;
-        }
         for (int k = 0; k < 8; k++)
             i |= (uint64_t)p[k] << 8 * k;
         int rc = seen_bitmap_set(self->b, i);
@@ -95,7 +99,8 @@ static int set_batch(void *ctx, const seen_key *keys, size_t n, bool *answers)
 
 static PyObject *bitmap_update(bitmap *self, PyObject *source)
 {
-    if (py_each_batch(source, PY_BINARY, set_batch, self, false, NULL) < 0)
+    if (py_each_batch(source, PY_BINARY, only_integers, set_batch, self, false, NULL) <
+        0)
         return NULL;
     Py_RETURN_NONE;
 }

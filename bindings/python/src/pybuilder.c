@@ -4,7 +4,8 @@
 
 typedef struct {
     PyObject_HEAD
-    seen_builder *b; /* NULL: finished or closed */
+    seen_builder *b;    /* NULL: finished or closed */
+    seen_filter *typed; /* empty: has the type of the keys */
     py_lock lock;
 } builder;
 
@@ -42,6 +43,7 @@ static void builder_dealloc(builder *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     seen_builder_free(self->b);
+    seen_free(self->typed);
     py_lock_destroy(&self->lock);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
@@ -70,10 +72,20 @@ static int builder_batch(void *ctx, const seen_key *keys, size_t n, bool *answer
     return rc;
 }
 
+/* Keys of TYPE come: an empty filter knows whether they go with those before. */
+static int may_take(void *ctx, seen_keys type)
+{
+    builder *self = ctx;
+    int rc = self->typed ? 0 : seen_new(NULL, &self->typed);
+    if (rc < 0)
+        return py_fail(rc, NULL), -1;
+    return seen_take_keys(self->typed, type) < 0 ? py_wrong_type() : 0;
+}
+
 static PyObject *builder_update(builder *self, PyObject *source)
 {
-    if (!idle(self) ||
-        py_each_batch(source, PY_BINARY, builder_batch, self, false, NULL) < 0)
+    if (!idle(self) || py_each_batch(source, PY_BINARY, may_take, builder_batch, self,
+                                     false, NULL) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -83,8 +95,13 @@ static PyObject *builder_add(builder *self, PyObject *o)
     seen_key key;
     uint64_t number;
     PyObject *temp;
-    if (!idle(self) || py_key(o, PY_BINARY, &key, &number, &temp) < 0)
+    seen_keys type;
+    if (!idle(self) || py_key(o, PY_BINARY, &key, &number, &temp, &type) < 0)
         return NULL;
+    if (may_take(self, type) < 0) {
+        Py_XDECREF(temp);
+        return NULL;
+    }
     int rc = seen_builder_add(self->b, &key, 1);
     Py_XDECREF(temp);
     if (rc < 0)
@@ -105,7 +122,11 @@ static PyObject *finish(builder *self, PyObject *unused)
     Py_END_ALLOW_THREADS
     self->b = NULL;
     py_lock_leave(&self->lock);
-    return rc < 0 ? py_fail(rc, NULL) : py_filter_wrap(py_filter_type, f);
+    if (rc < 0)
+        return py_fail(rc, NULL);
+    if (self->typed)
+        seen_set_keys(f, seen_keys_of(self->typed));
+    return py_filter_wrap(py_filter_type, f);
 }
 
 static PyMethodDef methods[] = {

@@ -115,6 +115,19 @@ static PyObject *new_filter(PyTypeObject *type, PyObject *args, PyObject *named)
 
 /* ---- one key --------------------------------------------------------------------- */
 
+/* Keys of TYPE are to be asked or added. */
+static int may_ask(void *ctx, seen_keys type)
+{
+    seen_filter *f = py_filter_alone(ctx, false);
+    return !f ? -1 : seen_check_keys(f, type) < 0 ? py_wrong_type() : 0;
+}
+
+static int may_add(void *ctx, seen_keys type)
+{
+    seen_filter *f = py_filter_alone(ctx, true);
+    return !f ? -1 : seen_take_keys(f, type) < 0 ? py_wrong_type() : 0;
+}
+
 /* The result of CALL for one key: SEEN_NEW, 1, 0; -1 with an exception. */
 static inline int one_key(filter *self, PyObject *o, bool writing,
                           int (*call)(seen_filter *, const void *, size_t))
@@ -122,19 +135,22 @@ static inline int one_key(filter *self, PyObject *o, bool writing,
     seen_key key;
     uint64_t number;
     PyObject *temp;
-    if (py_key(o, self->numbers, &key, &number, &temp) < 0)
+    seen_keys type;
+    if (py_key(o, self->numbers, &key, &number, &temp, &type) < 0)
         return -1;
     seen_filter *f = py_filter_alone(self, writing);
-    int rc = f ? call(f, key.data, key.len) : -1;
-    Py_XDECREF(temp);
-    if (f && rc < 0)
+    int rc = -1;
+    if (f && (writing ? seen_take_keys(f, type) : seen_check_keys(f, type)) < 0)
+        py_wrong_type();
+    else if (f && (rc = call(f, key.data, key.len)) < 0)
         py_fail(rc, NULL);
+    Py_XDECREF(temp);
     return rc < 0 ? -1 : rc;
 }
 
 static int ask(seen_filter *f, const void *key, size_t len)
 {
-    return seen_has(f, key, len);
+    return seen_ask(f, key, len);
 }
 
 static PyObject *add(filter *self, PyObject *o)
@@ -174,32 +190,35 @@ static int add_batch(void *ctx, const seen_key *keys, size_t n, bool *answers)
 static int has_batch(void *ctx, const seen_key *keys, size_t n, bool *answers)
 {
     filter *self = ctx;
+    int rc;
     if (!py_filter_alone(self, false))
         return SEEN_EINVAL;
     py_lock_enter(&self->lock, false);
-    Py_BEGIN_ALLOW_THREADS seen_has_many(self->f, keys, n, answers);
+    Py_BEGIN_ALLOW_THREADS rc = seen_ask_many(self->f, keys, n, answers);
     Py_END_ALLOW_THREADS py_lock_leave(&self->lock);
-    return 0;
+    return rc;
 }
 
 static PyObject *update(filter *self, PyObject *source)
 {
     if (!py_filter_open(self) ||
-        py_each_batch(source, self->numbers, add_batch, self, false, NULL) < 0)
+        py_each_batch(source, self->numbers, may_add, add_batch, self, false, NULL) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *add_many(filter *self, PyObject *source)
 {
-    return py_filter_open(self) ? py_answered(source, self->numbers, add_batch, self)
-                                : NULL;
+    return py_filter_open(self)
+               ? py_answered(source, self->numbers, may_add, add_batch, self)
+               : NULL;
 }
 
 static PyObject *has_many(filter *self, PyObject *source)
 {
-    return py_filter_open(self) ? py_answered(source, self->numbers, has_batch, self)
-                                : NULL;
+    return py_filter_open(self)
+               ? py_answered(source, self->numbers, may_ask, has_batch, self)
+               : NULL;
 }
 
 /* ---- whole filters -----------------------------------------------------------------
@@ -347,6 +366,48 @@ static PyObject *get_kind(filter *self, void *unused)
     return f ? PyUnicode_FromString(seen_kind_name(seen_kind_of(f))) : NULL;
 }
 
+static PyObject *get_key_type(filter *self, void *unused)
+{
+    seen_filter *f = py_filter_alone(self, false);
+    return f ? PyUnicode_FromString(seen_keys_name(seen_keys_of(f))) : NULL;
+}
+
+/* The type of that name; -1 with an exception. */
+static int type_named(PyObject *name)
+{
+    for (int t = 0; name && PyUnicode_Check(name) && seen_keys_name((seen_keys)t); t++)
+        if (!PyUnicode_CompareWithASCIIString(name, seen_keys_name((seen_keys)t)))
+            return t;
+    PyErr_SetString(PyExc_ValueError, "a type of keys is text, bytes, int64, uint64, "
+                                      "float, uuid, date, timestamp, tuple or mixed");
+    return -1;
+}
+
+static int set_key_type(filter *self, PyObject *name, void *unused)
+{
+    int type = type_named(name);
+    seen_filter *f = type < 0 ? NULL : py_filter_alone(self, true);
+    if (!f)
+        return -1;
+    int rc = seen_set_keys(f, (seen_keys)type);
+    return rc == SEEN_EMISMATCH ? py_wrong_type()
+           : rc < 0             ? (py_fail(rc, NULL), -1)
+                                : 0;
+}
+
+/* Sixteen bytes and a number, or None. */
+static PyObject *get_identity(filter *self, void *unused)
+{
+    seen_identity id;
+    seen_filter *f = py_filter_alone(self, false);
+    if (!f)
+        return NULL;
+    if (!seen_get_identity(f, &id))
+        Py_RETURN_NONE;
+    return Py_BuildValue("(y#K)", (const char *)id.id, (Py_ssize_t)sizeof id.id,
+                         (unsigned long long)id.generation);
+}
+
 static PyObject *get_closed(filter *self, void *unused)
 {
     return PyBool_FromLong(!self->f);
@@ -360,12 +421,13 @@ static PyObject *info(filter *self, PyObject *unused)
     PY_WHOLE(self, false, seen_get_stats(self->f, &s));
     const seen_format *format = seen_format_of(self->f);
     return Py_BuildValue(
-        "{szszsIsIsKsKsKsKsKsdsdsdsdsdsOsO}", "kind", seen_kind_name(s.kind), "format",
-        format ? format->name : NULL, "probes", s.probes, "layers", s.layers, "added",
-        s.added, "capacity", s.capacity, "bits", s.bits, "bits_set", s.bits_set,
-        "bytes", s.bytes, "fill", s.fill, "error_wanted", s.error_wanted, "error_now",
-        s.error_now, "keys_estimate", s.keys_estimate, "lost_expected", s.lost_expected,
-        "mapped", s.mapped ? Py_True : Py_False, "writable",
+        "{szszszsIsIsKsKsKsKsKsdsdsdsdsdsOsO}", "kind", seen_kind_name(s.kind),
+        "format", format ? format->name : NULL, "key_type",
+        seen_keys_name(seen_keys_of(self->f)), "probes", s.probes, "layers", s.layers,
+        "added", s.added, "capacity", s.capacity, "bits", s.bits, "bits_set",
+        s.bits_set, "bytes", s.bytes, "fill", s.fill, "error_wanted", s.error_wanted,
+        "error_now", s.error_now, "keys_estimate", s.keys_estimate, "lost_expected",
+        s.lost_expected, "mapped", s.mapped ? Py_True : Py_False, "writable",
         s.writable ? Py_True : Py_False);
 }
 
@@ -443,6 +505,15 @@ static PyGetSetDef properties[] = {
     {"expected_lost", (getter)get_lost, NULL,
      "Expected number of new keys that were called old so far.", NULL},
     {"kind", (getter)get_kind, NULL, "The kind's name, such as \"blocked\".", NULL},
+    {"key_type", (getter)get_key_type, (setter)set_key_type,
+     "What its keys are: \"text\", \"int64\", ... The first key decides. Keys of "
+     "another "
+     "type are\na TypeError, unless this is set to \"mixed\".",
+     NULL},
+    {"identity", (getter)get_identity, NULL,
+     "(id, generation): which filter this is, and which state of it was last read or "
+     "written;\nNone if it has none.",
+     NULL},
     {"closed", (getter)get_closed, NULL, "True after close().", NULL},
     {NULL}};
 

@@ -1,7 +1,7 @@
 /* pykey.c - converts Python objects to keys: the same bytes as in C and in the command.
  *
- * Nothing is guessed: an object without obvious bytes (a float, None, a dict) is a
- * TypeError that says what to pass instead. */
+ * Nothing is guessed: an object without obvious bytes (None, a dict) is a TypeError
+ * that says what to pass instead. docs/keys.md has the types. */
 #include "pyseen.h"
 #include <string.h>
 
@@ -36,10 +36,53 @@ static int integer(PyObject *o, uint64_t *number)
 static int not_a_key(PyObject *o)
 {
     PyErr_Format(PyExc_TypeError,
-                 "a key is a str, bytes, int, buffer or a tuple of those, not %R; "
-                 "pass str(key), repr(key) or a tuple of its parts",
+                 "a key is a str, bytes, int, float, UUID, date, datetime, buffer or a "
+                 "tuple of those, not %R; pass str(key), repr(key) or a tuple of its "
+                 "parts",
                  (PyObject *)Py_TYPE(o));
     return -1;
+}
+
+int py_wrong_type(void)
+{
+    PyErr_SetString(PyExc_TypeError, seen_reason());
+    return -1;
+}
+
+/* Equal numbers have equal bytes: no -0, and one NaN. */
+static int real(PyObject *o, uint64_t *number)
+{
+    double x = PyFloat_AsDouble(o);
+    if (x == -1 && PyErr_Occurred())
+        return -1;
+    py_real(x, (unsigned char *)number);
+    return 0;
+}
+
+void py_real(double x, unsigned char out[8])
+{
+    uint64_t bits;
+    x = x == 0 ? 0 : x;
+    memcpy(&bits, &x, 8);
+    put_u64(out, x != x ? 0x7ff8000000000000u : bits);
+}
+
+/* An object of a class that seen._key() knows: its type and bytes. *TEMP is NULL and no
+ * exception is set if it knows none. */
+static int by_class(PyObject *o, PyObject **temp, seen_keys *type)
+{
+    PyObject *module = PyImport_ImportModule("seen"),
+             *pair = module ? PyObject_CallMethod(module, "_key", "O", o) : NULL;
+    Py_XDECREF(module);
+    if (!pair)
+        return -1;
+    int number;
+    if (pair != Py_None && PyArg_ParseTuple(pair, "iS", &number, temp)) {
+        *type = (seen_keys)number;
+        Py_INCREF(*temp);
+    }
+    Py_DECREF(pair);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 /* The bytes of any other buffer, copied because it may change while the key is in a
@@ -81,7 +124,8 @@ static PyObject *joined(PyObject *tuple)
                 Py_XDECREF(all);
                 return NULL;
             }
-            if (py_key(member, PY_BINARY, &key, &number, &temp) < 0) {
+            seen_keys any;
+            if (py_key(member, PY_BINARY, &key, &number, &temp, &any) < 0) {
                 Py_XDECREF(all);
                 return NULL;
             }
@@ -111,11 +155,13 @@ static int text(PyObject *o, seen_key *key)
 }
 
 int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
-           PyObject **temp)
+           PyObject **temp, seen_keys *type)
 {
     *temp = NULL;
+    *type = SEEN_KEYS_TEXT;
     if (PyUnicode_Check(o))
         return text(o, key);
+    *type = SEEN_KEYS_BYTES;
     if (PyBytes_Check(o)) {
         key->data = PyBytes_AsString(o);
         key->len = (size_t)PyBytes_Size(o);
@@ -130,22 +176,26 @@ int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
         Py_CLEAR(*temp);
         return -1;
     }
-    if (PyLong_Check(o)) {
-        *key = (seen_key){number, 8};
-        return integer(o, number);
+    *key = (seen_key){number, 8};
+    if (PyFloat_Check(o)) {
+        *type = SEEN_KEYS_FLOAT;
+        return real(o, number);
     }
-    if (PyTuple_Check(o))
-        *temp = joined(o);
-    else if (PyIndex_Check(o)) { /* integers of NumPy */
+    if (PyIndex_Check(o)) { /* int, and the integers of NumPy */
         PyObject *n = PyNumber_Index(o);
         int rc = n ? integer(n, number) : -1;
         Py_XDECREF(n);
-        *key = (seen_key){number, 8};
+        *type = SEEN_KEYS_INT64;
         return rc;
-    } else if (PyFloat_Check(o) || !PyObject_CheckBuffer(o))
-        return not_a_key(o);
-    else
+    }
+    if (PyTuple_Check(o)) {
+        *type = SEEN_KEYS_TUPLE;
+        *temp = joined(o);
+    } else if (PyObject_CheckBuffer(o)) {
         *temp = bytes_of(o);
+    } else if (by_class(o, temp, type) == 0 && !*temp) {
+        return not_a_key(o);
+    }
     if (!*temp)
         return -1;
     key->data = PyBytes_AsString(*temp);

@@ -111,7 +111,8 @@ static int single(remote *self, PyObject *o, bool adding)
     uint64_t number;
     PyObject *temp;
     bool answer;
-    if (py_key(o, PY_BINARY, &key, &number, &temp) < 0)
+    seen_keys type;
+    if (py_key(o, PY_BINARY, &key, &number, &temp, &type) < 0)
         return -1;
     int rc = talk(self, &key, 1, &answer, adding);
     Py_XDECREF(temp);
@@ -132,19 +133,21 @@ static int remote_contains(remote *self, PyObject *o)
 static PyObject *remote_update(remote *self, PyObject *source)
 {
     if (!quiet(self) ||
-        py_each_batch(source, PY_BINARY, remote_add_batch, self, false, NULL) < 0)
+        py_each_batch(source, PY_BINARY, NULL, remote_add_batch, self, false, NULL) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *remote_add_many(remote *self, PyObject *source)
 {
-    return quiet(self) ? py_answered(source, PY_BINARY, remote_add_batch, self) : NULL;
+    return quiet(self) ? py_answered(source, PY_BINARY, NULL, remote_add_batch, self)
+                       : NULL;
 }
 
 static PyObject *remote_has_many(remote *self, PyObject *source)
 {
-    return quiet(self) ? py_answered(source, PY_BINARY, remote_has_batch, self) : NULL;
+    return quiet(self) ? py_answered(source, PY_BINARY, NULL, remote_has_batch, self)
+                       : NULL;
 }
 
 static int stats_of(remote *self, seen_remote_stats *out)

@@ -52,12 +52,21 @@ int py_add_errors(PyObject *module);
  * these accept floats too). */
 typedef enum { PY_BINARY, PY_DIGITS } py_numbers;
 
-/* Converts a Python object to one key: str to its UTF-8, bytes unchanged, int by
- * NUMBERS, other buffers to their bytes, a tuple to its members, each after its length.
- * Returns 0, or -1 with an exception. KEY points into O, into *NUMBER or into *TEMP, a
- * new reference that the caller drops after use (NULL if none was needed). */
+/* Converts a Python object to one key of *TYPE: str to its UTF-8, bytes unchanged, int
+ * by NUMBERS, float to a double, other buffers to their bytes, a tuple to its members,
+ * each after its length, and UUIDs, dates and datetimes as seen._key() says. Returns 0,
+ * or -1 with an exception. KEY points into O, into *NUMBER or into *TEMP, a new
+ * reference that the caller drops after use (NULL if none was needed). */
 int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
-           PyObject **temp);
+           PyObject **temp, seen_keys *type);
+
+/* The eight bytes of a float as a key. */
+void py_real(double x, unsigned char out[8]);
+
+/* Whether keys of TYPE may be used with the object CTX: 0, or -1 with an exception. */
+typedef int (*py_type_fn)(void *ctx, seen_keys type);
+/* The TypeError for a type that the library refused; returns -1. */
+int py_wrong_type(void);
 
 /* ---- batches of keys (pybatch.c) ---------------------------------------------------
  */
@@ -66,16 +75,18 @@ int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
  * the GIL, which it should release. A negative code ends the iteration. */
 typedef int (*py_batch_fn)(void *ctx, const seen_key *keys, size_t n, bool *answers);
 
-/* Passes every key of SOURCE to FN: an iterable, an array of integers, or a pair of
- * offsets and bytes (seen.Strings). With ANSWERS, *OUT becomes a bytearray of one byte
- * (0 or 1) a key. Signals are handled between batches. Returns 0, or -1 with an
- * exception; the keys of earlier batches have then been processed. */
-int py_each_batch(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx,
-                  bool answers, PyObject **out);
+/* Passes every key of SOURCE to FN, of a type that MAY (NULL: any) allows: an iterable,
+ * an array of integers, or a pair of offsets and bytes (seen.Strings). With ANSWERS,
+ * *OUT becomes a bytearray of one byte (0 or 1) a key. Signals are handled between
+ * batches. Returns 0, or -1 with an exception; the keys of earlier batches have then
+ * been processed. */
+int py_each_batch(PyObject *source, py_numbers numbers, py_type_fn may, py_batch_fn fn,
+                  void *ctx, bool answers, PyObject **out);
 
 /* The same, and the answers as seen._answers gives them: a NumPy array if the keys came
  * from NumPy or pandas, otherwise a memoryview of bools. NULL with an exception. */
-PyObject *py_answered(PyObject *source, py_numbers numbers, py_batch_fn fn, void *ctx);
+PyObject *py_answered(PyObject *source, py_numbers numbers, py_type_fn may,
+                      py_batch_fn fn, void *ctx);
 
 /* ---- work without the GIL (pylock.c)
  * ------------------------------------------------- */

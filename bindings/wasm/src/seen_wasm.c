@@ -218,7 +218,7 @@ int EXPORT(key_add)(seen_filter *f, const void *key, size_t len)
 }
 int EXPORT(key_has)(const seen_filter *f, const void *key, size_t len)
 {
-    return seen_has(f, key, len);
+    return seen_ask(f, key, len);
 }
 int EXPORT(key_remove)(seen_filter *f, const void *key, size_t len)
 {
@@ -247,7 +247,7 @@ int EXPORT(keys_many)(int what, void *object, const uint8_t *bytes,
         }
         bool *out = (bool *)answers + done;
         if (what == HAS)
-            seen_has_many(object, keys, some, out);
+            rc = seen_ask_many(object, keys, some, out);
         else if (what == ADD)
             rc = seen_add_many(object, keys, some, out, &taken);
         else
@@ -296,6 +296,23 @@ void EXPORT(filter_stats)(const seen_filter *f)
         cells[i].number = numbers[i];
     cells[n].word = s.seed;
     cells[n + 1].word = s.seed_high;
+}
+
+/* Keys of TYPE are to be asked, added, or are what F holds. */
+enum { ASKS, ADDS, HOLDS };
+int EXPORT(filter_keys)(seen_filter *f, int type, int how)
+{
+    return how == ASKS   ? seen_check_keys(f, (seen_keys)type)
+           : how == ADDS ? seen_take_keys(f, (seen_keys)type)
+                         : seen_set_keys(f, (seen_keys)type);
+}
+const char *EXPORT(filter_key_type)(const seen_filter *f)
+{
+    return seen_keys_name(seen_keys_of(f));
+}
+const char *EXPORT(keys_name)(int type)
+{
+    return seen_keys_name((seen_keys)type);
 }
 
 const char *EXPORT(filter_format)(const seen_filter *f)
