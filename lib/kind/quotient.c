@@ -120,8 +120,7 @@ static inline uint64_t zero_bytes(uint64_t v)
 /* Eight slots at a time. */
 static inline uint64_t maybe(const sn_quotient *q, const uint8_t *line, uint64_t key)
 {
-    uint64_t high = (key >> (q->width - 8)) * EACH, found = 0;
-    uint64_t low = q->width < 16 ? 0 : (key >> (q->width - 16) & 255) * EACH;
+    uint64_t high = (key >> 56) * EACH, low = (key >> 48 & 255) * EACH, found = 0;
     for (unsigned i = 0; i < q->slots; i += 8) {
         uint64_t v = sn_le64(line + q->head + i), end = end_of(v), differ = 0;
         if (q->width >= 16) {
@@ -136,10 +135,15 @@ static inline uint64_t maybe(const sn_quotient *q, const uint8_t *line, uint64_t
 }
 
 static inline uint64_t maybe_own(const sn_quotient *q, const uint8_t *line,
-                                 unsigned head, uint64_t bits)
+                                 unsigned head, uint64_t top)
 {
-    return maybe(q, line, bits & sn_quotient_ones(q->width)) &
-           sn_quotient_side(q, head, bits >> q->width & 1);
+    return maybe(q, line, top << 1) & sn_quotient_side(q, head, top >> 63);
+}
+
+static inline uint64_t slots_in(const sn_quotient *q, uint64_t mask)
+{
+    (void)q;
+    return mask;
 }
 
 #define TARGET

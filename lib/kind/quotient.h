@@ -347,6 +347,10 @@ sn_quotient_insert(sn_quotient q, uint64_t prefix)
 bool sn_quotient_put_guest(const sn_quotient *q, uint64_t home, uint64_t v);
 /* Empties slot I of LINE, which is in use. */
 void sn_quotient_empty(const sn_quotient *q, uint8_t *line, unsigned i);
+/* Frees a slot for a key of HOME, where there is no place: two prefixes of one cell
+ * become a shorter one that finds both. False if there are no such two; *ERROR grows by
+ * what the filter's error does, in units of the error of a new slot. */
+bool sn_quotient_squeeze(const sn_quotient *q, uint64_t home, double *error);
 /* The line finds every key from now on. */
 void sn_quotient_give_up(const sn_quotient *q, uint8_t *line);
 
@@ -361,6 +365,8 @@ int sn_quotient_remove(sn_layer *l, uint64_t h);
 
 /* Keys that LINES hold before they are too full. */
 double sn_quotient_holds(unsigned width, double lines);
+/* How many times as many lines it gets then. */
+double sn_quotient_step(unsigned width);
 /* Lines that hold N keys for certain. */
 double sn_quotient_lines_for(unsigned width, double n);
 /* Chooses the width, unless given, and the lines for N keys at error P. */
@@ -379,10 +385,16 @@ void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
 /* Keeps them in S, which has ERROR now. */
 void sn_quotient_set_history(sn_shape *s, double keys, double lost, double error);
 
+/* Adds the error of so many new SLOTS. */
+void sn_quotient_add_error(sn_shape *s, double slots);
+
 /* ---- quotient_resize.c ------------------------------------------------------------
  */
 
 int sn_quotient_grow(sn_layer *l, const seen_allocator *a);
+/* Makes place for a key that has none, where L is about to grow anyway. False: there is
+ * none. */
+bool sn_quotient_make_place(sn_layer *l, uint64_t h);
 int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
 
 void sn_quotient_prefetch(const sn_layer *l, const uint64_t *h, size_t n);

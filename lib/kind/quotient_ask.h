@@ -1,11 +1,14 @@
 /* quotient_ask.h - asking and adding, in the words of a variant: it defines TARGET, the
- * attribute of its functions, maybe() and maybe_own(), and then includes this.
+ * attribute of its functions, maybe(), maybe_own() and slots_in(), and then includes
+ * it.
  *
- * maybe(q, line, key): slots of a line, as bits, that may be a beginning of KEY by their
- * whole bytes; bits from S on say nothing.
- * maybe_own(q, line, head, bits): of a line with HEAD, slots on the side of a key of
- * W + 1 BITS that may be a beginning of it. With W = 16 it is only asked whether there
- * are any: their bytes are the whole slots. */
+ * maybe(q, line, key): slots of a line, as bits, that may be a beginning of KEY, which
+ * has its first bit foremost, by their whole bytes; bits from S on say nothing.
+ *
+ * maybe_own(q, line, head, top): of a line with HEAD, slots that may be a beginning of
+ * a key and are on its side; TOP has that in its first bit, then the key. With W = 16
+ * it is only asked whether there are any: their bytes are the whole slots. Otherwise
+ * slots_in(q, x) are they, as bits. */
 
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define ALONE TARGET static __attribute__((noinline))
@@ -21,9 +24,9 @@ typedef struct look {
 /* Any bytes are safe. No branch depends on the key. */
 INLINE look look_at(const sn_quotient q, uint8_t *line, uint64_t h)
 {
-    uint64_t bits = sn_quotient_bits(&q, h);
     unsigned head = sn_quotient_head(&q, line);
-    return (look){line, head, bits | 1, maybe_own(&q, line, head, bits)};
+    return (look){line, head, sn_quotient_bits(&q, h) | 1,
+                  maybe_own(&q, line, head, h << (q.c - 7))};
 }
 
 INLINE look look_up(const sn_quotient q, uint64_t h)
@@ -35,22 +38,22 @@ INLINE bool is_own(const sn_quotient q, const look *x)
 {
     if (q.width == 16)
         return x->mask != 0;
-    return x->mask && sn_quotient_one_of(&q, x->line, x->mask,
+    return x->mask && sn_quotient_one_of(&q, x->line, slots_in(&q, x->mask),
                                          x->bits & sn_quotient_ones(q.width));
 }
 
-/* Whether a key of W + 1 BITS, whose HOME overflowed, is a guest of the next line. */
-INLINE bool is_guest(const sn_quotient q, const uint8_t *home, uint64_t bits)
+/* Whether the key of hash H, whose HOME overflowed, is a guest of the next line. */
+INLINE bool is_guest(const sn_quotient q, const uint8_t *home, uint64_t h)
 {
     const uint8_t *line = sn_quotient_next(&q, home);
     unsigned own = sn_quotient_head(&q, home), next = sn_quotient_head(&q, line);
     unsigned f = q.field, ones = (1u << f) - 1, all = (1u << (3 * f + 1)) - 1;
-    uint64_t key = sn_quotient_as_guest(bits);
     uint64_t mask = sn_quotient_ones(next >> 2 * f & ones) << (next & ones);
-    mask &= maybe(&q, line, key);
+    mask &= maybe(&q, line, h << (q.c - 7));
     bool gave_up = (own == all) | (next == all);
     if (q.width == 16)
         return gave_up | (mask != 0);
+    uint64_t key = sn_quotient_as_guest(sn_quotient_bits(&q, h) | 1);
     return gave_up || (mask && sn_quotient_one_of(&q, line, mask, key));
 }
 
@@ -58,7 +61,7 @@ INLINE bool find(const sn_quotient q, uint64_t h)
 {
     look x = look_up(q, h);
     return is_own(q, &x) ||
-           (sn_quotient_overflowed(&q, x.head) && is_guest(q, x.line, x.bits));
+           (sn_quotient_overflowed(&q, x.head) && is_guest(q, x.line, h));
 }
 
 TARGET static bool has_one(const sn_layer *l, uint64_t h)
@@ -90,89 +93,100 @@ INLINE void fetch_homes(const sn_quotient q, const uint64_t *h, size_t n, uint32
     }
 }
 
-/* Lists keys of one block, by their numbers in it, that need another look: puts I there
- * if WHEN, without a branch, and returns how many there are. (N is a register: a list
- * of bytes may alias any count in memory.) */
-INLINE size_t ask_later(uint8_t *list, size_t n, size_t i, bool when)
-{
-    list[n] = (uint8_t)i;
-    return n + when;
-}
+/* What the homes of the keys of one block say. */
+typedef struct block {
+    const uint64_t *h;
+    bool *found; /* one may be in its home; it is if W = 16 */
+    uint8_t over[TOGETHER]; /* in the top bit: the home overflowed */
+    uint64_t mask[TOGETHER];
+} block;
 
-INLINE void ask_guests(const sn_quotient q, const uint64_t *h, const uint8_t *list,
-                       size_t n, bool *found)
+/* Bit K of each of N bytes, a multiple of 8, as bits. */
+INLINE uint64_t bits_of(const uint8_t *bytes, size_t n, unsigned k)
 {
-    for (size_t j = 0; j < n; j++) {
-        size_t i = list[j];
-        found[i] = is_guest(q, sn_quotient_home_line(&q, h[i]),
-                            sn_quotient_bits(&q, h[i]) | 1);
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t ones = sn_le64(bytes + i) >> k & 0x0101010101010101;
+        all |= (ones * 0x0102040810204080 >> 56) << i;
     }
+    return all;
 }
 
-ALONE void ask_guests_16(const sn_quotient *q, const uint64_t *h, const uint8_t *list,
-                         size_t n, bool *found)
-{
-    ask_guests(sn_quotient_lines(q->body, q->lines, 16), h, list, n, found);
-}
-
-ALONE void ask_guests_any(const sn_quotient *q, const uint64_t *h, const uint8_t *list,
-                          size_t n, bool *found)
-{
-    ask_guests(*q, h, list, n, found);
-}
-
-/* Looks at all bits of the slots MASK of the keys of LIST. Those that may be guests go
- * to that list, which has MORE of them; returns how many it has now. */
-ALONE size_t ask_own(const sn_quotient *t, const uint64_t *h, const uint8_t *list,
-                     size_t n, const uint64_t *mask, bool *found, uint8_t *guests,
-                     size_t more)
+/* Looks at all bits of the slots that may be beginnings of N keys. */
+ALONE void ask_own(const sn_quotient *t, const block *x, size_t n)
 {
     const sn_quotient q = *t;
-    for (size_t j = 0; j < n; j++) {
-        size_t i = list[j];
-        const uint8_t *line = sn_quotient_home_line(&q, h[i]);
-        uint64_t key = (sn_quotient_bits(&q, h[i]) | 1) & sn_quotient_ones(q.width);
-        found[i] = sn_quotient_one_of(&q, line, mask[i], key);
-        bool over = sn_quotient_overflowed(&q, sn_quotient_head(&q, line));
-        more = ask_later(guests, more, i, over & !found[i]);
+    uint64_t m = bits_of((const uint8_t *)x->found, n, 0);
+    for (; m; m &= m - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(m);
+        look y = {.line = q.body + 64 * sn_quotient_home(&q, x->h[i]),
+                  .bits = sn_quotient_bits(&q, x->h[i]) | 1,
+                  .mask = x->mask[i]};
+        x->found[i] = is_own(q, &y);
     }
-    return more;
 }
 
-/* Asks N keys, at most TOGETHER, whose homes are AT (NULL: not yet known). */
-INLINE void ask(const sn_quotient q, const uint64_t *h, const uint32_t *at, size_t n,
-                bool *found)
+/* Looks at the lines after those that overflowed. */
+INLINE void ask_guests(const sn_quotient q, const block *x, size_t n)
 {
-    uint8_t own[TOGETHER], guests[TOGETHER];
-    uint64_t mask[TOGETHER];
-    size_t may_own = 0, may_guest = 0;
+    uint64_t m = bits_of(x->over, n, 7) & ~bits_of((const uint8_t *)x->found, n, 0);
+    for (; m; m &= m - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(m);
+        x->found[i] = is_guest(q, sn_quotient_home_line(&q, x->h[i]), x->h[i]);
+    }
+}
+
+ALONE void ask_guests_16(const sn_quotient *q, const block *x, size_t n)
+{
+    ask_guests(sn_quotient_lines(q->body, q->lines, 16), x, n);
+}
+
+ALONE void ask_guests_any(const sn_quotient *q, const block *x, size_t n)
+{
+    ask_guests(*q, x, n);
+}
+
+/* Asks N keys, a multiple of 8 and at most TOGETHER, whose homes are AT (NULL: not yet
+ * known); FAR: the table is larger than the caches. */
+INLINE void ask(const sn_quotient q, const uint64_t *h, const uint32_t *at, size_t n,
+                bool *found, bool far)
+{
+    block all;
+    all.h = h;
+    all.found = found;
     for (size_t i = 0; i < n; i++) {
         look x = at ? look_at(q, q.body + (uint64_t)64 * at[i], h[i])
                     : look_up(q, h[i]);
-        bool in = x.mask != 0, over = sn_quotient_overflowed(&q, x.head);
-        if (at)
-            __builtin_prefetch(x.line + 64 * over);
-        found[i] = in;
-        if (q.width != 16) {
-            mask[i] = x.mask;
-            may_own = ask_later(own, may_own, i, in);
-        }
-        may_guest = ask_later(guests, may_guest, i, over & !in);
+        if (far)
+            __builtin_prefetch(x.line + 64 * sn_quotient_overflowed(&q, x.head));
+        found[i] = x.mask != 0;
+        all.over[i] = (uint8_t)(x.head >> (3 * q.field - 7));
+        if (q.width != 16)
+            all.mask[i] = x.mask;
     }
-    if (may_own)
-        may_guest = ask_own(&q, h, own, may_own, mask, found, guests, may_guest);
-    if (may_guest)
-        (q.width == 16 ? ask_guests_16
-                       : ask_guests_any)(&q, h, guests, may_guest, found);
+    if (q.width != 16)
+        ask_own(&q, &all, n);
+    (q.width == 16 ? ask_guests_16 : ask_guests_any)(&q, &all, n);
 }
 
 INLINE void ask_with(const sn_quotient q, const uint64_t *h, const uint32_t *at,
                      size_t n, bool *found)
 {
-    if (at)
-        ask(q, h, at, n, found);
+    if (!at)
+        ask(q, h, NULL, n, found, false);
+    else if (64 * q.lines <= SN_QUOTIENT_CACHED)
+        ask(q, h, at, n, found, false);
     else
-        ask(q, h, NULL, n, found);
+        ask(q, h, at, n, found, true);
+}
+
+/* Slots of more than 16 bits. */
+INLINE sn_quotient wider(const sn_quotient *q)
+{
+    sn_quotient x = *q;
+    x.head = 2;
+    x.field = 5;
+    return x;
 }
 
 /* Code of its own for the most common width, and for each number of whole bytes. */
@@ -186,7 +200,7 @@ ALONE void ask_more(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
                     size_t n, bool *found)
 {
     if (q->width > 16)
-        ask_with(*q, h, at, n, found);
+        ask_with(wider(q), h, at, n, found);
 }
 
 ALONE void ask_less(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
@@ -204,12 +218,17 @@ TARGET static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *fou
     const bool near = l->len > NEAR_BYTES, far = l->len > SN_QUOTIENT_CACHED;
     uint32_t homes[3][TOGETHER];
     size_t fetched = 0;
-    for (size_t i = 0, m; i < n; i += m) {
-        m = n - i < TOGETHER ? n - i : TOGETHER;
+    const size_t eights = n & ~(size_t)7;
+    for (size_t i = eights; i < n; i++)
+        found[i] = find(q, h[i]);
+    for (size_t i = 0, m; i < eights; i += m) {
+        m = eights - i < TOGETHER ? eights - i : TOGETHER;
         uint32_t *at = homes[i / TOGETHER % 3];
-        for (; far && fetched < n && fetched <= i + 2 * TOGETHER; fetched += TOGETHER)
-            fetch_homes(q, h + fetched, n - fetched < TOGETHER ? n - fetched : TOGETHER,
-                        homes[fetched / TOGETHER % 3], true);
+        for (size_t k; far && fetched < eights && fetched <= i + 2 * TOGETHER;
+             fetched += k) {
+            k = eights - fetched < TOGETHER ? eights - fetched : TOGETHER;
+            fetch_homes(q, h + fetched, k, homes[fetched / TOGETHER % 3], true);
+        }
         if (far)
             for (size_t j = 0; j < m; j++)
                 __builtin_prefetch(q.body + (uint64_t)64 * at[j]);
@@ -224,20 +243,23 @@ TARGET static void has(const sn_layer *l, const uint64_t *h, size_t n, bool *fou
 /* ---- adds ------------------------------------------------------------------------ */
 
 /* Keys of a batch see those before them, so they are added one after the other. Where
- * the table is large, the next lines of full homes are fetched for some keys at once. */
+ * the table is large, the next lines of full homes are fetched for some keys at once.
+ */
 enum { ADDED_TOGETHER = 16 };
 
-/* Adds the key of look X: 1, 0 if it is in, -1 if there is no place. */
-INLINE int add_one(const sn_quotient q, const look x)
+/* Adds a key: 1, 0 if it is in, -1 if there is no place. */
+INLINE int add_one(const sn_quotient q, uint64_t h)
 {
+    const look x = look_up(q, h);
     if (is_own(q, &x))
         return 0;
     unsigned f = q.field, ones = (1u << f) - 1, head = x.head;
-    unsigned left = head & ones, right = head >> f & ones, guests = head >> 2 * f & ones;
+    unsigned left = head & ones, right = head >> f & ones,
+             guests = head >> 2 * f & ones;
     bool over = sn_quotient_overflowed(&q, head);
     if ((left + right + guests >= q.slots) | over) {
         const sn_quotient copy = q; /* Q stays in registers */
-        if (over && is_guest(q, x.line, x.bits))
+        if (over && is_guest(q, x.line, h))
             return 0;
         return sn_quotient_put(copy, (uint64_t)(x.line - q.body) / 64, x.bits) ? 1 : -1;
     }
@@ -250,7 +272,7 @@ INLINE size_t add_once(const sn_quotient q, const uint64_t *h, size_t n, bool *d
 {
     uint64_t before = *added, new = before;
     for (size_t i = 0; i < n; i++) {
-        int rc = add_one(q, look_up(q, h[i]));
+        int rc = add_one(q, h[i]);
         if (rc < 0) {
             *added = new;
             return i;
@@ -300,7 +322,7 @@ ALONE size_t add_16(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup
 ALONE size_t add_more(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
                       uint64_t *added)
 {
-    return q->width > 16 ? add_many(*q, h, n, dup, added) : 0;
+    return q->width > 16 ? add_many(wider(q), h, n, dup, added) : 0;
 }
 
 ALONE size_t add_less(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
@@ -312,9 +334,14 @@ ALONE size_t add_less(const sn_quotient *q, const uint64_t *h, size_t n, bool *d
 TARGET static size_t add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
 {
     const sn_quotient q = sn_quotient_of(l);
+    size_t done = 0;
     if (!l->shape.own[SN_QUOTIENT_ONCE])
         return sn_quotient_add_copies(l, h, n, dup);
-    return (q.width == 16  ? add_16
-            : q.width > 16 ? add_more
-                           : add_less)(&q, h, n, dup, &l->added);
+    do
+        done += (q.width == 16  ? add_16
+                 : q.width > 16 ? add_more
+                                : add_less)(&q, h + done, n - done, dup + done,
+                                            &l->added);
+    while (done < n && sn_quotient_make_place(l, h[done]));
+    return done;
 }

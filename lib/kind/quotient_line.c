@@ -183,3 +183,65 @@ bool sn_quotient_overflow(const sn_quotient *q, uint64_t home, uint64_t bits)
     const sn_quotient x = of_16(q);
     return overflow(&x, home, bits);
 }
+
+/* ---- where there is no place ------------------------------------------------------
+ */
+
+/* At most 2^10 times the error of a new key is paid for a place. */
+#define ALIKE 10
+
+/* The slots V and W as one that finds both: where its last 1 is. */
+static unsigned end_of_both(uint64_t v, uint64_t w)
+{
+    unsigned a = (unsigned)__builtin_ctzll(v), b = (unsigned)__builtin_ctzll(w);
+    unsigned end = a > b ? a : b, differ = v == w ? 0 : 63 - __builtin_clzll(v ^ w);
+    return end > differ ? end : differ;
+}
+
+/* Of the slots I .. END - 1 of LINE, makes those two one that are most alike, and have
+ * the same cell: TOP is the last bit of a cell. Returns the slot that is free now, or
+ * -1, and adds to *ERROR, in units of a slot's last bit. */
+static int join(const sn_quotient *q, uint8_t *line, unsigned i, unsigned end,
+                unsigned top, double *error)
+{
+    unsigned one = 0, other = 0;
+    top = top < ALIKE ? top : ALIKE;
+    unsigned best = top;
+    for (; i < end; i++)
+        for (unsigned j = i + 1; j < end; j++) {
+            uint64_t v = sn_quotient_slot(q, line, i), w = sn_quotient_slot(q, line, j);
+            unsigned at = v && w ? end_of_both(v, w) : top;
+            if (at < best)
+                best = at, one = i, other = j;
+        }
+    if (best == top)
+        return -1;
+    uint64_t v = sn_quotient_slot(q, line, one), w = sn_quotient_slot(q, line, other);
+    uint64_t bit = (uint64_t)1 << best;
+    sn_quotient_put_slot(q, line, one, (v & ~(bit - 1)) | bit);
+    *error += (double)bit - (double)(v & -v) - (double)(w & -w);
+    return (int)other;
+}
+
+bool sn_quotient_squeeze(const sn_quotient *q, uint64_t home, double *error)
+{
+    uint8_t *line = q->body + 64 * home, *next = sn_quotient_next(q, line);
+    sn_quotient_counts n = sn_quotient_counts_of(q, line),
+                       m = sn_quotient_counts_of(q, next);
+    if (sn_quotient_gave_up(q, &n) || sn_quotient_gave_up(q, &m))
+        return false;
+    int i = join(q, line, 0, n.side[0], q->width - 6, error);
+    if (i < 0)
+        i = join(q, line, q->slots - n.side[1], q->slots, q->width - 6, error);
+    if (i >= 0) {
+        empty(q, line, (unsigned)i);
+        return true;
+    }
+    double twice = 0; /* a guest has one bit less */
+    if (n.overflowed)
+        i = join(q, next, m.side[0], m.side[0] + m.guests, q->width - 7, &twice);
+    *error += 2 * twice;
+    if (i >= 0)
+        empty(q, next, (unsigned)i);
+    return i >= 0;
+}

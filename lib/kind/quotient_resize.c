@@ -9,9 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define STEP 1.15
 #define EARLY_STEP 1.5 /* where copies of keys, or bad hashes, fill some lines early */
-#define EARLY_LOAD 0.75
+#define EARLY_LOAD 0.65
 #define LEAST_LOAD 0.2
 
 /* ---- prefixes ---------------------------------------------------------------------
@@ -120,10 +119,22 @@ static uint64_t count(const sn_layer *l)
     return slots;
 }
 
+bool sn_quotient_make_place(sn_layer *l, uint64_t h)
+{
+    const sn_quotient q = sn_quotient_of(l);
+    double error = 0;
+    if ((double)l->added < EARLY_LOAD * (double)(q.slots * q.lines) ||
+        !sn_quotient_squeeze(&q, sn_quotient_home(&q, h), &error))
+        return false;
+    sn_quotient_add_error(&l->shape, error);
+    return true;
+}
+
 int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
 {
     const sn_shape *s = &l->shape;
-    double n = (double)l->added, slots = sn_quotient_slots(s->k), step = STEP;
+    double n = (double)l->added, slots = sn_quotient_slots(s->k);
+    double step = sn_quotient_step(s->k);
     if (l->refused) {
         l->refused = false;
         return sn_fail(SEEN_EFULL,
@@ -153,7 +164,7 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
         if (rc < 0)
             return rc;
         slots = sn_quotient_slots(w);
-        lines = ceil((double)s->units * STEP);
+        lines = ceil((double)s->units * sn_quotient_step(w));
     } while (s->capacity <= l->added);
     return 0;
 }

@@ -9,15 +9,35 @@
 #include "base/fail.h"
 #include <math.h>
 
-#define DOUBLINGS 28 /* from one key on, that the first width serves */
+#define DOUBLINGS 25 /* from one key on, that the first width serves */
 #define MORE_DOUBLINGS 3
 
 /* ---- shapes ------------------------------------------------------------------- */
 
+/* How full lines get, and how many more there are then. Room costs bytes, keys that
+ * overflow and small steps cost time. Lines with few slots are for small errors, for
+ * which a filter made to measure takes more bits too: they may have more room. */
+static const struct growth {
+    unsigned slots; /* of a line, at least */
+    double load, step;
+} growths[] = {{32, 0.9, 1.15}, {28, 0.875, 1.15}, {27, 0.82, 1.2}, {0, 0.74, 1.25}};
+
+static const struct growth *growth_of(unsigned width)
+{
+    const struct growth *g = growths;
+    while (g->slots > sn_quotient_slots(width))
+        g++;
+    return g;
+}
+
 double sn_quotient_holds(unsigned width, double lines)
 {
-    double slots = sn_quotient_slots(width);
-    return floor(lines * slots / (1 + 3.8 / slots));
+    return floor(lines * sn_quotient_slots(width) * growth_of(width)->load);
+}
+
+double sn_quotient_step(unsigned width)
+{
+    return growth_of(width)->step;
 }
 
 /* Guests of a line pass on as in a queue, whose length exceeds S with probability
@@ -144,6 +164,13 @@ void sn_quotient_set_history(sn_shape *s, double keys, double lost_keys, double 
     slope = fmin(fmax(slope, 0), 1) * ((1 << SLOPE_BITS) - 1);
     s->own[SN_QUOTIENT_KEYS] = (uint64_t)(keys + 0.5) << SLOPE_BITS | (uint64_t)slope;
     s->own[SN_QUOTIENT_ERROR] = (uint64_t)ldexp(error, 64);
+}
+
+void sn_quotient_add_error(sn_shape *s, double slots)
+{
+    double error = history_of(s).error + slots * error_of_key(s);
+    if (s->own[SN_QUOTIENT_KEYS] && error > 0)
+        s->own[SN_QUOTIENT_ERROR] = (uint64_t)ldexp(fmin(error, 0.999), 64);
 }
 
 double sn_quotient_error_at(const sn_shape *s, double n)

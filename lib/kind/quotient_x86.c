@@ -35,7 +35,7 @@ TARGET static inline __attribute__((always_inline)) uint32_t by_one(const uint8_
 TARGET static inline __attribute__((always_inline)) uint32_t
 by_two(const sn_quotient *q, const uint8_t *line, uint64_t key)
 {
-    __m128i two = _mm_cvtsi32_si128((int)(key >> (q->width - 16)));
+    __m128i two = _mm_cvtsi32_si128((int)(key >> 48));
     __m256i low = _mm256_broadcastb_epi8(two);
     __m256i high = _mm256_broadcastb_epi8(_mm_srli_epi32(two, 8));
     __m256i a = load(line + 1), b = load(line + 1 + q->slots);
@@ -49,31 +49,43 @@ by_two(const sn_quotient *q, const uint8_t *line, uint64_t key)
 TARGET static inline __attribute__((always_inline)) uint64_t
 maybe(const sn_quotient *q, const uint8_t *line, uint64_t key)
 {
-    __m256i high = _mm256_set1_epi8((char)(key >> (q->width - 8)));
+    __m256i high = _mm256_set1_epi8((char)(key >> 56));
     if (q->width < 16) /* the second half ends with the line */
         return by_one(line + 3, high) | (uint64_t)by_one(line + 32, high) << 29;
     return by_two(q, line, key) >> 1;
 }
 
 #define LEFT(n) ((((uint32_t)1 << (n)) - 1) << 1)
-#define RIGHT(n) (LEFT(n) << (31 - (n)))
-#define TWO(n) LEFT(n), RIGHT(n), LEFT((n) + 1), RIGHT((n) + 1)
-#define EIGHT(n) TWO(n), TWO((n) + 2), TWO((n) + 4), TWO((n) + 6)
+#define RIGHT(n, slots) ((n) <= (slots) ? LEFT(n) << ((slots) - (n)) : 0)
+#define ONE(n, slots) LEFT(n), RIGHT(n, slots)
+#define FOUR(n, slots)                                                                 \
+    ONE(n, slots), ONE((n) + 1, slots), ONE((n) + 2, slots), ONE((n) + 3, slots)
+#define ALL(slots)                                                                     \
+    {FOUR(0, slots),  FOUR(4, slots),  FOUR(8, slots),  FOUR(12, slots),               \
+     FOUR(16, slots), FOUR(20, slots), FOUR(24, slots), FOUR(28, slots)}
 
-/* The bits of by_two() for N slots of 31 on the left, and on the right. */
-static const uint32_t sides[64] = {EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24)};
+/* For 10 to 31 slots: the bits of by_two() for N on the left, and on the right. */
+static const uint32_t sides[22][64] = {
+    ALL(10), ALL(11), ALL(12), ALL(13), ALL(14), ALL(15), ALL(16), ALL(17),
+    ALL(18), ALL(19), ALL(20), ALL(21), ALL(22), ALL(23), ALL(24), ALL(25),
+    ALL(26), ALL(27), ALL(28), ALL(29), ALL(30), ALL(31)};
 
 TARGET static inline __attribute__((always_inline)) uint64_t
-maybe_own(const sn_quotient *q, const uint8_t *line, unsigned head, uint64_t bits)
+maybe_own(const sn_quotient *q, const uint8_t *line, unsigned head, uint64_t top)
 {
-    unsigned side = (unsigned)(bits >> q->width) & 1;
-    uint64_t key = bits & sn_quotient_ones(q->width);
+    size_t side = top >> 63;
+    uint64_t key = top << 1;
     if (q->width < 16)
-        return maybe(q, line, key) & sn_quotient_side(q, head, side);
-    uint32_t in = (sides + side)[2 * _bextr_u64(head, 5 * side, 5)];
-    if (q->width == 16)
-        return by_two(q, line, bits) & in;
-    return (by_two(q, line, bits) & in >> (side ? 31 - q->slots : 0)) >> 1;
+        return maybe(q, line, key) & sn_quotient_side(q, head, (unsigned)side);
+    size_t n = __bextr_u64(head, 0x500 + 5 * side); /* the count of the side */
+    return by_two(q, line, key) & (sides[q->slots - 10] + side)[2 * n];
+}
+
+/* The slots of maybe_own(). */
+TARGET static inline __attribute__((always_inline)) uint64_t
+slots_in(const sn_quotient *q, uint64_t mask)
+{
+    return q->width < 16 ? mask : mask >> 1;
 }
 
 #include "kind/quotient_ask.h"
