@@ -6,6 +6,7 @@
 #include "messages.h"
 #include "filters/named_filter.h"
 #include "filters/remote_filter.h"
+#include "human_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,8 +155,8 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
     if (j.changed || j.f->ops || (j.f->filter && seen_added(j.f->filter) != before))
         named_save(j.f);
     if (j.stats)
-        fprintf(stderr, "%llu in, %llu %s\n", (unsigned long long)j.lines,
-                (unsigned long long)j.changed, removes ? "removed" : "new");
+        fprintf(stderr, "%s in, %s %s\n", kit_counted(j.lines), kit_counted(j.changed),
+                removes ? "removed" : "new");
     named_close(j.f);
     free(j.words.key);
     return removes && !j.changed ? 1 : 0;

@@ -180,9 +180,8 @@ static int compare_main(const kit_command *self, int argc, char **argv)
     }
     mix_order(in, n, 1);
     mix_order(out, n, 2);
-    char keys[32];
-    printf("%s integers below %llu; CPU time of one thread\n\n",
-           kit_show_count(n, keys), (unsigned long long)bound);
+    printf("%s integers below %s; CPU time of one thread\n\n", kit_counted(n),
+           kit_counted(bound));
     printf("%-14s %10s %9s %11s %11s %13s\n", "", "memory", "bits/key", "add, ns",
            "ask, ns", "false pos.");
     row r = hash_set(in, out, n);

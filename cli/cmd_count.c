@@ -189,9 +189,10 @@ static void report(const job *j)
     else if (e.lost < 0.5)
         kit_warn("exact, but for a chance of %.1g", e.lost);
     else
-        kit_warn("%.0f (%.0f to %.0f) of %" PRIu64 " are expected to be lost and were "
-                 "added to the counts; standard error of the total %.2g%%",
-                 e.lost, e.low, e.high, added, 100 * e.sigma);
+        kit_warn("%s (%s to %s) of %s are expected to be lost and were added to the "
+                 "counts; standard error of the total %.2g%%",
+                 kit_counted((uint64_t)(e.lost + 0.5)), kit_counted((uint64_t)e.low),
+                 kit_counted((uint64_t)e.high), kit_counted(added), 100 * e.sigma);
 }
 
 static void parse(job *j, const kit_command *self, int argc, char **argv)

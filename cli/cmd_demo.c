@@ -158,7 +158,7 @@ static int demo_main(const kit_command *self, int argc, char **argv)
             kit_die("%s failed: %s", name[i], r[i].stats);
         char lost[24];
         double l = number_in(r[i].stats, "expected_lost");
-        snprintf(lost, sizeof lost, l < 10 ? "%.2g" : "%.0f", l);
+        snprintf(lost, sizeof lost, "%s", kit_expected(l));
         show(name[i], &r[i], number_in(r[i].stats, "error"), lost);
     }
     char *const awk[] = {"awk", "!seen[$0]++", NULL};
@@ -166,9 +166,9 @@ static int demo_main(const kit_command *self, int argc, char **argv)
     if (r[3].ran) {
         show("awk '!seen[$0]++'", &r[3], 0, "0");
         printf("\nseen uniq took 1/%.0f of awk's CPU time and 1/%.0f of its memory; "
-               "with -e 0.001,\n1/%.0f and 1/%.0f, and lost %lld lines.\n",
+               "with -e 0.001,\n1/%.0f and 1/%.0f, and lost %s lines.\n",
                r[3].cpu / r[0].cpu, r[3].memory / r[0].memory, r[3].cpu / r[1].cpu,
-               r[3].memory / r[1].memory, (long long)(r[3].lines - r[1].lines));
+               r[3].memory / r[1].memory, kit_counted(r[3].lines - r[1].lines));
     } else {
         printf("\n(no awk here to compare with)\n");
     }

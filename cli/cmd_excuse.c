@@ -4,6 +4,7 @@
 #include "filters/format.h"
 #include "filters/named_filter.h"
 #include "messages.h"
+#include "human_numbers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,11 +93,11 @@ static int excuse_main(const kit_command *self, int argc, char **argv)
     if (j.list)
         seen_excused_each(j.f->filter, print_key, stdout);
     else if (!j.quiet && j.undo)
-        kit_warn("%llu excused no longer, %llu were not excused",
-                 (unsigned long long)j.changed, (unsigned long long)j.absent);
+        kit_warn("%s excused no longer, %s were not excused", kit_counted(j.changed),
+                 kit_counted(j.absent));
     else if (!j.quiet)
-        kit_warn("%llu excused, %llu are not in the filter anyway",
-                 (unsigned long long)j.changed, (unsigned long long)j.absent);
+        kit_warn("%s excused, %s are not in the filter anyway", kit_counted(j.changed),
+                 kit_counted(j.absent));
     named_close(j.f);
     return 0;
 }

@@ -142,12 +142,11 @@ static void show(const char *name, const seen_filter *f)
     else if (st.lost_expected > 0) {
         double low, high;
         seen_lost_range(f, 0, &low, &high);
-        printf("  lost       %.*g new keys expected to have been taken for old ones",
-               st.lost_expected < 10 ? 2 : 6,
-               st.lost_expected < 10 ? st.lost_expected
-                                     : floor(st.lost_expected + 0.5));
+        printf("  lost       %s new keys expected to have been taken for old ones",
+               kit_expected(st.lost_expected));
         if (high > 0)
-            printf(" (%.0f to %.0f)", low, high);
+            printf(" (%s to %s)", kit_counted((uint64_t)low),
+                   kit_counted((uint64_t)high));
         printf("\n");
     }
     char id[33];

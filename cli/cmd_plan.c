@@ -7,6 +7,7 @@
 #include "human_numbers.h"
 #include "filters/sizing.h"
 #include "timing.h"
+#include "output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -297,7 +298,7 @@ static void print_row(const plan *pl, const seen_size *s)
         snprintf(ns, sizeof ns, "%.1f", took);
     can_words(s->kind, can);
     if (s->keys < 1000000)
-        snprintf(keys, sizeof keys, "%llu", (unsigned long long)s->keys);
+        kit_show_count(s->keys, keys);
     else
         snprintf(keys, sizeof keys, "%.4g", (double)s->keys);
     printf("%-9s %10s %10.2f %4.3g %10.3g %9s %5s  %-23s %s%s\n", name,
@@ -305,6 +306,8 @@ static void print_row(const plan *pl, const seen_size *s)
            fingerprint_bits(s->kind, s->probes, s->error), s->error, keys, ns, can,
            says(s->kind),
            s->kind == pl->choice ? " <- chosen" : "");
+    if (pl->timed) /* the next one takes a moment */
+        kit_stdout_flush();
 }
 
 /* What a run takes that does not know the number: lib/filter/growth.c. */

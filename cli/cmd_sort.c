@@ -264,7 +264,8 @@ static int sort_main(const kit_command *self, int argc, char **argv)
     kit_progress_end();
     feed_close(f);
     if (j.bad > TOLD)
-        kit_warn("%" PRIu64 " more lines are not integers in the range", j.bad - TOLD);
+        kit_warn("%s more lines are not integers in the range",
+                 kit_counted(j.bad - TOLD));
     print(&j, &out);
     emit_finish(&out, false);
     if (!j.bad || !out_name)

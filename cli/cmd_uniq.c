@@ -214,8 +214,8 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
     if (u->size.error > 0 && u->size.memory)
         kit_usage(&p, "-e and -m both decide the size: give one of them");
     if (u->size.memory && u->size.memory < LEAST_MEMORY)
-        kit_die("--memory: %llu bytes are too few, %d is the least",
-                (unsigned long long)u->size.memory, LEAST_MEMORY);
+        kit_die("--memory: %s bytes are too few, %s is the least",
+                kit_counted(u->size.memory), kit_counted(LEAST_MEMORY));
     check_standard_input(u, &p);
     check_outputs_differ(u);
 }
@@ -348,15 +348,15 @@ static void report(const uniq *u)
         kit_json_count(&j, "lost_at_most", (uint64_t)u->lost_high);
         kit_json_close(&j, '}');
     } else if (u->stats) {
-        fprintf(stderr, "%llu in, %llu out, expected lost %.*g",
-                (unsigned long long)u->lines, (unsigned long long)u->out.lines,
-                u->lost < 10 ? 2 : 6, u->lost < 10 ? u->lost : floor(u->lost + 0.5));
+        fprintf(stderr, "%s in, %s out, expected lost %s", kit_counted(u->lines),
+                kit_counted(u->out.lines), kit_expected(u->lost));
         if (u->lost_high > 0)
-            fprintf(stderr, " (%.0f to %.0f)", u->lost_low, u->lost_high);
+            fprintf(stderr, " (%s to %s)", kit_counted((uint64_t)u->lost_low),
+                    kit_counted((uint64_t)u->lost_high));
         fprintf(stderr, ", %s\n", kit_show_bytes((double)u->memory, size));
         if (u->missing)
-            fprintf(stderr, "%llu lines had no field %s: %s is empty\n",
-                    (unsigned long long)u->missing, u->keys.asked,
+            fprintf(stderr, "%s lines had no field %s: %s is empty\n",
+                    kit_counted(u->missing), u->keys.asked,
                     u->keys.fields ? "it" : "their key");
     }
 }

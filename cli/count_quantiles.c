@@ -124,8 +124,8 @@ static void print_text(const numbers *x, uint64_t lines, const double *q,
         return;
     kit_stdout_flush();
     if (x->wrong)
-        kit_warn("%" PRIu64 " of %" PRIu64 " lines are not numbers and were left out",
-                 x->wrong, lines);
+        kit_warn("%s of %s lines are not numbers and were left out",
+                 kit_counted(x->wrong), kit_counted(lines));
     if (error > 0)
         kit_warn("the ranks of these values are within %.2g%%", 100 * error);
     else

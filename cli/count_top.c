@@ -8,6 +8,7 @@
 #include "json.h"
 #include "output.h"
 #include "messages.h"
+#include "human_numbers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,11 +88,10 @@ static void print_text(seen_top *t, const seen_top_item *x, size_t n, size_t sur
     if (!error && sure == n)
         kit_warn("exact");
     else
-        kit_warn("counts are exact to %" PRIu64 "; the first %zu are certainly the "
-                 "most "
-                 "frequent, and no other value occurs more than %" PRIu64
-                 " times; -m gives more counters",
-                 error, sure, seen_top_floor(t));
+        kit_warn("counts are exact to %s; the first %s are certainly the most "
+                 "frequent, and no other value occurs more than %s times; -m gives "
+                 "more counters",
+                 kit_counted(error), kit_counted(sure), kit_counted(seen_top_floor(t)));
 }
 
 void count_top(const sketch_job *j)

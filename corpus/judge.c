@@ -116,9 +116,9 @@ static size_t look_at_error(judge *j)
     j->error = j->error_then * pow(middle, j->error_power);
     j->error = j->error < 1 ? j->error : 1;
     if (j->expected && added > j->expected) {
-        kit_warn("more than the %llu keys that the memory was made for: the filter now "
+        kit_warn("more than the %s keys that the memory was made for: the filter now "
                  "errs with probability %.2g, rising (give a larger -m)",
-                 (unsigned long long)j->expected, j->error);
+                 kit_counted(j->expected), j->error);
         j->expected = 0;
     }
     return next;

@@ -1,6 +1,7 @@
 /* on_answer.c - acts on an answer: links, a redirect, a failure. */
 #include "crawler.h"
 #include "page/sitemap.h"
+#include "human_numbers.h"
 
 #include <time.h>
 
@@ -199,8 +200,8 @@ static void weigh_page(crawler *c, job *j, const fingerprint *print)
     }
     if (!h->dead && trap_detector_spent(c->conf->host_budget, h->fresh, h->dull)) {
         char why[WHY_ROOM];
-        snprintf(why, sizeof why, "of %llu pages %llu looked like earlier ones",
-                 (unsigned long long)(h->fresh + h->dull), (unsigned long long)h->dull);
+        snprintf(why, sizeof why, "of %s pages %s looked like earlier ones",
+                 kit_counted(h->fresh + h->dull), kit_counted(h->dull));
         h->dead = OUT_TRAP;
         free(h->dead_why);
         h->dead_why = kit_copy(why);

@@ -22,17 +22,17 @@ void summary_progress(crawler *c, bool last)
     static bool shown;
     if (!c->conf->progress)
         return;
-    char count[32], queue[32], bytes[32];
+    char bytes[32];
     if (last) {
         if (shown)
             fputs("\r\033[K", stderr);
         return;
     }
     shown = true;
-    fprintf(stderr, "\r\033[K%s pages, %" PRIu64 "/s, %s, %s waiting, %zu hosts",
-            kit_show_count(c->stats.pages, count), c->stats.pages - pages,
-            kit_show_bytes((double)c->stats.bytes, bytes),
-            kit_show_count(c->q.queued, queue), c->q.hosts.count);
+    fprintf(stderr, "\r\033[K%s pages, %s/s, %s, %s waiting, %s hosts",
+            kit_counted(c->stats.pages), kit_counted(c->stats.pages - pages),
+            kit_show_bytes((double)c->stats.bytes, bytes), kit_counted(c->q.queued),
+            kit_counted(c->q.hosts.count));
     pages = c->stats.pages;
 }
 
@@ -123,9 +123,9 @@ void summary_print(crawler *c, bool interrupted)
         print_json(c, interrupted);
     if (c->conf->quiet)
         return;
-    kit_warn("%s in %.1f s (%.0f/s), %s from %zu host%s; %s waiting",
-             show_pages(s->pages, a), t, (double)s->pages / t,
-             kit_show_bytes((double)s->bytes, b), c->q.hosts.count,
+    kit_warn("%s in %.1f s (%s/s), %s from %s host%s; %s waiting",
+             show_pages(s->pages, a), t, kit_counted((uint64_t)((double)s->pages / t)),
+             kit_show_bytes((double)s->bytes, b), kit_counted(c->q.hosts.count),
              c->q.hosts.count == 1 ? "" : "s", kit_show_count(c->q.queued, d));
     for (int i = 1; i < OUT_KINDS; i++)
         if (s->outcome[i])
@@ -134,12 +134,11 @@ void summary_print(crawler *c, bool interrupted)
                      s->why[i][0] ? ")" : "", s->outcome[i] == 1 ? ": " : ", last ",
                      s->whose[i]);
     if (c->q.again)
-        kit_warn("since the previous crawl: %llu new, %llu changed, %llu gone, %llu "
-                 "unchanged",
-                 (unsigned long long)s->change[CHANGE_NEW],
-                 (unsigned long long)s->change[CHANGE_CHANGED],
-                 (unsigned long long)s->change[CHANGE_GONE],
-                 (unsigned long long)s->change[CHANGE_UNCHANGED]);
+        kit_warn("since the previous crawl: %s new, %s changed, %s gone, %s unchanged",
+                 kit_counted(s->change[CHANGE_NEW]),
+                 kit_counted(s->change[CHANGE_CHANGED]),
+                 kit_counted(s->change[CHANGE_GONE]),
+                 kit_counted(s->change[CHANGE_UNCHANGED]));
     if (s->status[4] || s->status[5])
         kit_warn("%s pages answered 4xx, %s answered 5xx",
                  kit_show_count(s->status[4], a), kit_show_count(s->status[5], b));

@@ -20,6 +20,13 @@ bool kit_parse_error(const char *s, double *out);
  * returns BUF. */
 char *kit_show_bytes(double bytes, char *buf);
 
-/* "13,997,237". */
+/* "13,997,237". So are all counts in messages and tables for people; not line numbers
+ * and places in files, not what is typed back as an option, and not results that
+ * programs read: JSON, counts and lists on standard output. */
 char *kit_show_count(uint64_t n, char *buf);
+
+/* The same, valid until eight more calls of this thread; and an expected number: "3.2",
+ * "13,997". */
+const char *kit_counted(uint64_t n);
+const char *kit_expected(double n);
 #endif

@@ -36,6 +36,7 @@ bool remote_option(const kit_parse *p, int key, const char **name)
 
 #ifdef SEEN_REMOTE
 #include "remote.h"
+#include "human_numbers.h"
 
 static bool add(named_filter *s, const seen_key *keys, size_t n, bool *dup)
 {
@@ -70,13 +71,13 @@ static bool save(named_filter *s)
     seen_remote_stats st;
     seen_remote_get_stats(s->ctx, &st);
     if (st.unsure)
-        kit_warn("a connection broke: %llu keys were called new without certainty",
-                 (unsigned long long)st.unsure);
+        kit_warn("a connection broke: %s keys were called new without certainty",
+                 kit_counted(st.unsure));
     if (st.keys && st.added > st.keys)
         kit_warn(
-            "%s: was made for %llu keys; this run alone added %llu, so it errs more "
-            "than promised",
-            s->name, (unsigned long long)st.keys, (unsigned long long)st.added);
+            "%s: was made for %s keys; this run alone added %s, so it errs more than "
+            "promised",
+            s->name, kit_counted(st.keys), kit_counted(st.added));
     return true;
 }
 
@@ -95,10 +96,9 @@ static void show(named_filter *s)
     printf("%s: scheme %s, %u piece%s, all there", s->name, st.scheme, st.pieces,
            st.pieces == 1 ? "" : "s");
     if (st.bytes)
-        printf(", %llu bytes", (unsigned long long)st.bytes);
+        printf(", %s bytes", kit_counted(st.bytes));
     if (st.keys)
-        printf(", made for %llu keys at error %g", (unsigned long long)st.keys,
-               st.error);
+        printf(", made for %s keys at error %g", kit_counted(st.keys), st.error);
     if (fill >= 0)
         printf(", %.1f%% of the bits set, error %.2g now", 100 * fill, error);
     putchar('\n');

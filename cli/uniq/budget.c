@@ -73,9 +73,9 @@ size_t budget_keep(uniq *u, size_t n)
     if (seen_kind_of(f) != SEEN_SET) {
         /* Said once, when the number given turns out too low. */
         if (u->size.keys && added > u->size.keys && !u->quiet) {
-            kit_warn("more than the %llu distinct lines expected: each new line is now "
+            kit_warn("more than the %s distinct lines expected: each new line is now "
                      "lost with probability %.2g and rising",
-                     (unsigned long long)u->size.keys, seen_error_predicted(f));
+                     kit_counted(u->size.keys), seen_error_predicted(f));
             u->size.keys = 0;
         }
         return n;
@@ -101,9 +101,9 @@ size_t budget_keep(uniq *u, size_t n)
     if (!u->quiet) {
         char size[24];
         kit_warn(
-            "%s reached with %llu distinct lines: from here on a filter, in which a "
+            "%s reached with %s distinct lines: from here on a filter, in which a "
             "new line is lost with probability %.2g, rising as it fills",
-            kit_show_bytes((double)memory, size), (unsigned long long)added,
+            kit_show_bytes((double)memory, size), kit_counted(added),
             seen_error_predicted(g));
     }
     return n;

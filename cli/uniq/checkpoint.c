@@ -253,9 +253,10 @@ static void go_on_with_file(checkpoint *c, const old_log *o)
     c->begun = bytes;
     char size[24];
     if (!u->quiet)
-        kit_warn("%s: goes on after a run that did not end: its first %" PRIu64
-                 " lines and %s of output are kept",
-                 u->out_name, o->line.lines, kit_show_bytes((double)bytes, size));
+        kit_warn("%s: goes on after a run that did not end: its first %s lines and %s "
+                 "of output are kept",
+                 u->out_name, kit_counted(o->line.lines),
+                 kit_show_bytes((double)bytes, size));
 }
 
 static void go_on(checkpoint *c, const old_log *o)
@@ -273,8 +274,8 @@ static void go_on(checkpoint *c, const old_log *o)
     }
     if (o->known && !u->quiet)
         kit_warn("%s: goes on after a run that did not end: the state knows its first "
-                 "%" PRIu64 " lines; what it printed later comes again",
-                 u->state_name, o->line.lines);
+                 "%s lines; what it printed later comes again",
+                 u->state_name, kit_counted(o->line.lines));
 }
 
 checkpoint *checkpoint_open(uniq *u)

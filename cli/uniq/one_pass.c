@@ -9,6 +9,7 @@
 #include "messages.h"
 #include "source.h"
 #include "uniq.h"
+#include "human_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,9 +212,9 @@ static void write_out(void *ctx, batch *b)
     if (u->after_print && !kit_output_replaces(u->out.out))
         after_print_record(u->after_print, u->seen);
     if (k->last)
-        kit_die("stopped before line %llu: more than %.0f distinct lines might be "
+        kit_die("stopped before line %llu: more than %s distinct lines might be "
                 "lost (give a larger -n or -m, or a smaller -e)",
-                (unsigned long long)k->lines + 1, u->max_lost);
+                (unsigned long long)k->lines + 1, kit_counted((uint64_t)u->max_lost));
     feed_progress(w->f, k->lines, u->repeated ? k->lines - u->out.lines : u->out.lines,
                   k->memory);
 }

@@ -2,6 +2,7 @@
 #include "cut_tail.h"
 #include "durable.h"
 #include "log_batch.h"
+#include "human_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,8 @@ static void copy_tail(int fd, const char *path, uint64_t from, uint64_t end)
         kit_die("%s: %s", copy, strerror(errno));
     close(to);
     free(p);
-    kit_warn("%s: the last %llu bytes are not part of the crawl; they are in %s now",
-             path, (unsigned long long)(end - from), copy);
+    kit_warn("%s: the last %s bytes are not part of the crawl; they are in %s now",
+             path, kit_counted((uint64_t)(end - from)), copy);
 }
 
 void cut_tail(int fd, const char *path, uint64_t size)

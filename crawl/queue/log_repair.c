@@ -8,6 +8,7 @@
 #include "frontier.h"
 #include "log_batch.h"
 #include "output.h"
+#include "human_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,10 +152,9 @@ void frontier_repair(const char *dir, uint64_t seed)
     write_fixed(r, head, LOG_HEAD);
     copy_batches(r);
     replace_log(r);
-    kit_warn("%llu good batches saved, %llu holes, %llu bytes lost; the damaged log is "
-             "%s",
-             (unsigned long long)r->batches, (unsigned long long)r->holes,
-             (unsigned long long)r->lost, r->copy);
+    kit_warn("%s good batches saved, %s holes, %s bytes lost; the damaged log is %s",
+             kit_counted(r->batches), kit_counted(r->holes), kit_counted(r->lost),
+             r->copy);
     close(r->from);
     free(r);
 }

@@ -3,6 +3,7 @@
  * Only the log is kept; everything else is rebuilt from it when a crawl is resumed. */
 #include "schedule.h"
 #include "visited.h"
+#include "human_numbers.h"
 
 typedef struct log_state {
     frontier *f;
@@ -351,8 +352,8 @@ void store_log_open(schedule *q, const char *dir, const uint64_t **sizes)
     uint64_t n = frontier_count(s->f);
     q->repaired = frontier_repaired(s->f);
     if (frontier_cut(s->f))
-        kit_warn("%llu bytes of an unfinished write were cut off the log",
-                 (unsigned long long)frontier_cut(s->f));
+        kit_warn("%s bytes of an unfinished write were cut off the log",
+                 kit_counted(frontier_cut(s->f)));
     s->v = visited_new(q->conf, frontier_seed(s->f),
                        n > q->conf->expect ? n + n / 5 : q->conf->expect);
     rebuild r = {.q = q, .count = n};

@@ -88,4 +88,36 @@ ok "docs/static.md has commands" test "$(wc -l <commands)" -ge 8
 while read -r line; do
     ok "docs/static.md: $line" sh -c "$line"
 done <commands
+
+# Rows come as they are measured: through a pipe that keeps writes apart (O_DIRECT), each read
+# returns what one write has written.
+cat >packets.pl <<'X'
+pipe(my $r, my $w) or die;
+fcntl($w, 4, 040000) or exit 77; # F_SETFL, O_DIRECT
+my $pid = fork;
+if (!$pid) { open STDOUT, '>&', $w or die; close $r; close $w; exec @ARGV }
+close $w;
+my $n = my $first = 0;
+while (sysread $r, my $buf, 1 << 16) { $n++; $first = $buf if $n == 1 }
+waitpid $pid, 0;
+print "first: ", $first =~ tr/\n//, " lines, several: ", $n > 5 ? "yes" : "no", "\n";
+X
+got=$(perl packets.pl seen plan -n 1000)
+if [ $? = 77 ]; then
+    skip "no pipes of packets here"
+else
+    same "seen plan prints a row when it has it" "first: 2 lines, several: yes" "$got"
+fi
+
+# Counts for people have thousands separators; those for programs have none.
+seq 1 30000 >many
+seq 1 2000 | sed 's/.*/& x/' >>many
+ok "uniq --stats" sh -c 'seen uniq --stats many 2>&1 >/dev/null | grep -q "^32,000 in, 32,000 out"'
+ok "add --stats" sh -c 'seen new -f -n 1M t.seen && seen add --stats t.seen many 2>&1 | grep -qx "32,000 in, 32,000 new"'
+ok "info" sh -c 'seen info t.seen | grep -q "keys *32,000 of 1,000,000"'
+ok "plan" sh -c 'seen plan -n 20000 --no-time | grep -q " 20,000 "'
+ok "a warning" sh -c 'seen uniq -m 64k many 2>&1 >/dev/null | grep -q "reached with [0-9],[0-9]* distinct"'
+ok "--json has none" sh -c '{ seen info --json t.seen; seen plan --json --no-time -n 20000; seen uniq --json many 2>&1 >/dev/null; } |
+    grep "[0-9],[0-9]" && exit 1 || exit 0'
+same "nor have results" "32000 32000 1" "$(seen count -q many) $(seen has -c t.seen many) $(seen uniq -c many | awk 'NR == 1 { print $1 }')"
 finish

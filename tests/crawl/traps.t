@@ -50,7 +50,7 @@ n=$(fetched cal)
 [ "$n" -gt 5000 ] && [ "$n" -le 10000 ]
 held "within 10,000 pages ($n)" $?
 same "and the summary says why" 1 \
-    "$(grep -c 'not fetched: trap (of [0-9]* pages [0-9]* looked like earlier ones)' "$dir/err")"
+    "$(grep -c 'not fetched: trap (of [0-9,]* pages [0-9,]* looked like earlier ones)' "$dir/err")"
 
 go soft /lost
 n=$(fetched soft)
