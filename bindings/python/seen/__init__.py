@@ -12,8 +12,7 @@ datetime, buffers, or tuples of those: the same bits as in C and in the command 
 first key decides the type; keys of another are a TypeError, unless f.key_type is "mixed".
 """
 
-import datetime
-import uuid
+import sys
 
 from . import _seen
 from ._seen import (
@@ -79,23 +78,20 @@ class Strings:
         return cls(window.cast("i" if width == 4 else "q"), data if data is not None else b"")
 
 
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
-_UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-_MICROSECOND = datetime.timedelta(microseconds=1)
-
-
 def _key(o):
     """The type (of seen.h) and bytes of a UUID, date or datetime; None for others.
 
     A datetime without a zone is taken by its clock, one with a zone by its instant.
     """
-    if isinstance(o, uuid.UUID):
+    uuid, datetime = sys.modules.get("uuid"), sys.modules.get("datetime")
+    if uuid and isinstance(o, uuid.UUID):
         return 7, o.bytes
-    if isinstance(o, datetime.datetime):
-        aware = o if o.tzinfo else o.replace(tzinfo=datetime.timezone.utc)
-        return 9, ((aware - _UTC_EPOCH) // _MICROSECOND).to_bytes(8, "little", signed=True)
-    if isinstance(o, datetime.date):
-        return 8, (o.toordinal() - _EPOCH).to_bytes(8, "little", signed=True)
+    if datetime and isinstance(o, datetime.datetime):
+        utc = datetime.timezone.utc
+        since = (o if o.tzinfo else o.replace(tzinfo=utc)) - datetime.datetime(1970, 1, 1, tzinfo=utc)
+        return 9, (since // datetime.timedelta(microseconds=1)).to_bytes(8, "little", signed=True)
+    if datetime and isinstance(o, datetime.date):
+        return 8, (o.toordinal() - datetime.date(1970, 1, 1).toordinal()).to_bytes(8, "little", signed=True)
     return None
 
 

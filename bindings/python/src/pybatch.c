@@ -93,8 +93,9 @@ static int from_iterator(batches *b, PyObject *iterator)
         PyObject *type = NULL, *value = NULL, *trace = NULL;
         while (n < BATCH) {
             PyObject *o = PyIter_Next(iterator), **held = b->held + 2 * n;
-            seen_keys kind = SEEN_KEYS_UNSAID;
-            held[1] = NULL;
+            seen_keys kind;
+            if (!o)
+                held[1] = NULL;
             if (!o ||
                 py_key(o, b->numbers, b->key + n, b->number + n, held + 1, &kind) < 0 ||
                 allow(b, kind) < 0) {

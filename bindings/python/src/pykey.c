@@ -159,7 +159,7 @@ int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
 {
     *temp = NULL;
     *type = SEEN_KEYS_TEXT;
-    if (PyUnicode_Check(o))
+    if (Py_TYPE(o) == &PyUnicode_Type || PyUnicode_Check(o)) /* the usual one first */
         return text(o, key);
     *type = SEEN_KEYS_BYTES;
     if (PyBytes_Check(o)) {
