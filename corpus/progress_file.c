@@ -166,6 +166,10 @@ progress_file *progress_open(const char *path, const char *rules, bool private,
             bool list = s->text.len > skip && !memcmp(s->text.data, magic, skip);
             const char *was = s->text.data + skip;
             const char *end = list ? memchr(was, '\n', s->text.len - skip) : NULL;
+            if (!end && s->text.len > 12 && !memcmp(s->text.data, magic, 11))
+                kit_die("%s: made by another version of 'seen dedup': go on with that "
+                        "version, or begin with a new state",
+                        s->log);
             if (!end)
                 kit_die("%s: not a list of 'seen dedup'", s->log);
             kit_die("%s: made with other rules: '%.*s', not '%s'", path,

@@ -75,7 +75,9 @@ int sn_control_open_private(const char *path, int flags)
     const char *wrong = !S_ISREG(st.st_mode)     ? "is not a regular file"
                         : st.st_uid != geteuid() ? "belongs to another user"
                         : (st.st_mode & 077) != 0
-                            ? "is open to other users; chmod 600 it"
+                            ? "is open to other users: chmod 600 it, or, if an earlier "
+                              "version made it, remove it and the files beside it "
+                              "(PATH.NUMBER), which are built again"
                             : NULL;
     if (!wrong)
         return fd;
@@ -117,6 +119,21 @@ static int adopt(control *c, uint64_t tag)
     return 0;
 }
 
+/* Says what a file is that is not our control file. The first seven letters of the
+ * magic number are those of all versions. */
+static int refuse_strange(const char *path, const char magic[8])
+{
+    if (memcmp(magic, MAGIC, 7) == 0 && magic[7] != MAGIC[7])
+        return sn_guard_fail(
+            SEEN_EFORMAT,
+            "%s is the control file of another version of the guard "
+            "(%c, this one has %c): stop its processes, then remove it "
+            "and the filters beside it (%s.NUMBER); they are built "
+            "again from the database",
+            path, magic[7], MAGIC[7], path);
+    return sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+}
+
 static bool still_named(const char *path, const struct stat *st)
 {
     struct stat now;
@@ -138,7 +155,10 @@ static int open_locked(const char *path, struct stat *st)
             close(fd); /* deleted while we waited */
             continue;
         } else if (st->st_size != 0 && st->st_size != sizeof(control)) {
-            sn_guard_fail(SEEN_EFORMAT, "%s is not the control file of a guard", path);
+            char magic[8] = "";
+            if (pread(fd, magic, sizeof magic, 0) < 0)
+                magic[0] = 0;
+            refuse_strange(path, magic);
         } else if ((e = posix_fallocate(fd, 0, sizeof(control))) != 0) {
             sn_guard_fail(SEEN_EIO, "cannot make %s: %s", path, strerror(e));
             if (st->st_size == 0 && ftruncate(fd, 0) < 0)
@@ -172,11 +192,11 @@ int sn_control_open(control_file *f, const char *path, uint64_t tag)
     bool strange = memcmp(c->magic, MAGIC, 8) != 0 && memcmp(c->magic, none, 8) != 0;
     f->path = strange ? NULL : strdup(path);
     if (!f->path) {
+        int why = strange ? refuse_strange(path, c->magic)
+                          : sn_guard_fail(SEEN_ENOMEM, "no memory");
         munmap(c, sizeof *c);
         close(fd);
-        return strange ? sn_guard_fail(SEEN_EFORMAT,
-                                       "%s is not the control file of a guard", path)
-                       : sn_guard_fail(SEEN_ENOMEM, "no memory");
+        return why;
     }
     int rc = adopt(c, tag);
     unlock_byte(fd, 0);

@@ -163,6 +163,11 @@ static bool read_log(const checkpoint *c, old_log *o)
     *o = (old_log){.text = read_text(c->log)};
     if (!o->text)
         return false;
+    if (strncmp(o->text, magic, strlen(magic)) && !strncmp(o->text, magic, 14))
+        kit_die(
+            "%s: is of another version of 'seen uniq', whose run did not end: go on "
+            "with that version, or remove the log to give up the unfinished output",
+            c->log);
     if (strncmp(o->text, magic, strlen(magic)))
         kit_die("%s: is not the log of a run of 'seen uniq', which needs this name: "
                 "rename it",

@@ -266,9 +266,7 @@ frontier *frontier_open(const char *dir, bool read_only, uint64_t seed)
         write_head(f, seed);
     if (read_some(f, raw, LOG_HEAD, 0) < LOG_HEAD || !log_head_read(raw, &head))
         refuse(f, dir, "the header of the log is damaged", 0, LOG_HEAD);
-    if (head.version < LOG_OLDEST || head.version > LOG_VERSION)
-        kit_die("%s was made by another version (%u) of this program", f->path,
-                (unsigned)head.version);
+    log_check_version(f->path, head.version);
     if (fstat(f->fd, &st) < 0)
         kit_die("%s: %s", f->path, strerror(errno));
     uint64_t end = (uint64_t)st.st_size;

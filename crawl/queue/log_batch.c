@@ -45,6 +45,19 @@ bool log_head_read(const uint8_t p[LOG_HEAD], log_head *h)
     return !memcmp(p, "SEENCRWL", 8) && get_u64(p + 32) == checksum(0, 0, p, 32);
 }
 
+void log_check_version(const char *path, uint32_t version)
+{
+    if (version < LOG_OLDEST)
+        kit_die("%s is of an earlier version of seen crawl (log %u, this one reads %d "
+                "to %d): finish the crawl with that version, or begin again in another "
+                "folder",
+                path, (unsigned)version, LOG_OLDEST, LOG_VERSION);
+    if (version > LOG_VERSION)
+        kit_die("%s is of a later version of seen crawl (log %u, this one reads %d to "
+                "%d): go on with that version",
+                path, (unsigned)version, LOG_OLDEST, LOG_VERSION);
+}
+
 ssize_t read_at(int fd, void *p, size_t n, uint64_t at)
 {
     size_t got = 0;

@@ -12,6 +12,10 @@
 
 #include "buf.h"
 
+/* Ends the program if the log at PATH, of this version of the format, cannot be read.
+ */
+void log_check_version(const char *path, uint32_t version);
+
 enum { LOG_HEAD = 40, LOG_VERSION = 3, LOG_OLDEST = 2, BATCH_FRAME = 16 };
 #define BATCH_MOST (256u << 20)
 #define BATCH_HOLE 0xffffffffu

@@ -50,8 +50,7 @@ static void find_head(repair *r, uint64_t seed, uint8_t raw[LOG_HEAD])
     if (!good)
         kit_die("%s: the header is lost, and with it the seed of the checksums",
                 r->path);
-    if (head.version < LOG_OLDEST || head.version > LOG_VERSION)
-        kit_die("%s was made by another version of this program", r->path);
+    log_check_version(r->path, head.version);
     r->seed = head.seed;
 }
 

@@ -3,6 +3,7 @@
 #include "queue/backlog.h"
 #include "queue/exact_set.h"
 #include "queue/frontier.h"
+#include "queue/log_batch.h"
 #include "page/fingerprint.h"
 #include "queue/scope.h"
 #include "queue/session_ids.h"
@@ -11,6 +12,7 @@
 #include "tap.h"
 
 #include <arpa/inet.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- addresses ------------------------------------------------------------------- */
@@ -386,8 +388,49 @@ static void check_exact(void)
     exact_set_free(s);
 }
 
+/* What `seen-crawl --resume` says of a log of VERSION. */
+static bool says_of_version(uint32_t version, const char *phrase)
+{
+    char dir[] = "/tmp/seen-crawl-XXXXXX", path[80], command[200], said[600] = "";
+    uint8_t head[LOG_HEAD];
+    const char *build = getenv("BUILD");
+    if (!mkdtemp(dir))
+        return false;
+    snprintf(path, sizeof path, "%s/options", dir);
+    FILE *f = fopen(path, "w");
+    if (!f || fclose(f))
+        return false;
+    log_head_write(head, &(log_head){version, 7, 0});
+    snprintf(path, sizeof path, "%s/frontier.log", dir);
+    f = fopen(path, "w");
+    if (!f || fwrite(head, 1, sizeof head, f) != sizeof head || fclose(f))
+        return false;
+    snprintf(command, sizeof command, "%s/seen-crawl --list %s 2>&1",
+             build ? build : "build", dir);
+    f = popen(command, "r");
+    size_t n = f ? fread(said, 1, sizeof said - 1, f) : 0;
+    said[n] = 0;
+    int status = f ? pclose(f) : -1;
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 2 || !strstr(said, phrase) ||
+        system(command))
+        printf("# %s", said);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 2 && strstr(said, phrase);
+}
+
+static void check_versions(void)
+{
+    ok(says_of_version(1,
+                       "is of an earlier version of seen crawl (log 1, this one reads "
+                       "2 to 3): finish the crawl with that version"),
+       "the log of an earlier version is refused, with what to do");
+    ok(says_of_version(9, "is of a later version of seen crawl (log 9"),
+       "and that of a later one");
+}
+
 int main(void)
 {
+    check_versions();
     check_exact();
     check_addresses();
     check_scope();

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static char dir[128];
@@ -313,9 +314,28 @@ static void trouble(void)
     seen_guard_close(other);
     seen_guard_close(g);
 
-    scribble("trouble", "not a control file", 0);
+    scribble("trouble", "seengrd2", 0);
     seen_guard_config config = {.path = path, .db = fake_adapter(&db)};
     snprintf(path, sizeof path, "%s/trouble", dir);
+    ok(seen_guard_open(&config, &g) < 0 &&
+           strstr(seen_guard_reason(),
+                  "another version of the guard (2, this one has 3)") &&
+           strstr(seen_guard_reason(), "remove it"),
+       "that of another version is refused, with what to do: %s", seen_guard_reason());
+    if (truncate(path, 1000))
+        exit(2);
+    ok(seen_guard_open(&config, &g) < 0 &&
+           strstr(seen_guard_reason(), "another version of the guard (2"),
+       "also if it has another size");
+    if (chmod(path, 0644))
+        exit(2);
+    ok(seen_guard_open(&config, &g) < 0 && strstr(seen_guard_reason(), "chmod 600") &&
+           strstr(seen_guard_reason(), "remove it"),
+       "one that is open to others, as earlier versions made it: %s",
+       seen_guard_reason());
+    if (chmod(path, 0600))
+        exit(2);
+    scribble("trouble", "not a control file", 0);
     ok(seen_guard_open(&config, &g) < 0 &&
            strstr(seen_guard_reason(), "not the control"),
        "another kind of file is left alone");

@@ -1,7 +1,7 @@
 /* promise_of_every_filter.c - what a filter promises holds for itself, not only for the
- * mean of many: with as many keys added as it was made for, the error that its bits show
- * is at most the promised one, in every kind, however it was made and however it grew.
- * And nothing is promised that 64-bit hashes cannot keep. */
+ * mean of many: with as many keys added as it was made for, the error that its bits
+ * show is at most the promised one, in every kind, however it was made and however it
+ * grew. And nothing is promised that 64-bit hashes cannot keep. */
 #include "seen.h"
 #include "test_keys.h"
 #include "tap.h"
@@ -85,8 +85,8 @@ static void grown(seen_kind kind, uint64_t first, double error, unsigned flags)
        "average", seen_kind_name(kind), (int)first, error, worst, mean);
 }
 
-/* Nothing is promised that 64-bit hashes cannot keep, and more memory is never an excuse
- * for more probes. */
+/* Nothing is promised that 64-bit hashes cannot keep, and more memory is never an
+ * excuse for more probes. */
 static void floor_of_hashes(void)
 {
     bool above = true, few = true, agreed = true, whole = true;
