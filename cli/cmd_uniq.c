@@ -209,6 +209,9 @@ static void parse(uniq *u, const kit_command *self, int argc, char **argv)
         kit_usage(&p, "-x loses nothing: leave out -e and --max-lost");
     if (u->print_first && !(u->state_name && remote_is_url(u->state_name)))
         kit_usage(&p, "--print-first is for --redis: everything else prints first");
+    if (u->checkpoint != CHECKPOINT_BY_TIME &&
+        (!u->state_name || remote_is_url(u->state_name)))
+        kit_usage(&p, "--checkpoint is for a state in a file: give --state FILE");
     if (u->print_first && u->repeated)
         kit_usage(&p, "--print-first is about new lines, which -d does not print");
     if (u->size.error > 0 && u->size.memory)

@@ -44,7 +44,7 @@ fails "a name that is not there" 2 "rows.csv: no column of the header is called 
 printf 'a,b,a\n1,2,3\n' >twice.csv
 fails "a name that is there twice" 2 "two columns are called 'a'" seen uniq --csv -k a twice.csv
 fails "a name without --csv" 2 "'url' is not a field number.*--csv" seen uniq -k url rows.csv
-for k in 0 -1 1,0 , '' 1,,2; do
+for k in 0 -1 1,0 ',' '' 1,,2; do
     fails "-k '$k'" 2 "key: '$k' is not a field" seen uniq --csv --key="$k" rows.csv
 done
 fails "partition has no header to give" 2 'give the number' seen partition --csv -k url -o parts rows.csv

@@ -52,17 +52,17 @@ same "it completes commands" "uniq" "$got"
 got=$(bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(seen uniq --exa); COMP_CWORD=2; _seen; echo \${COMPREPLY[@]}")
 same "and options" "--exact" "$got"
 # The arguments that can be listed: after a blank and after "=", which bash makes a word.
-complete() { # words...
+completed() { # words...
     bash -c ". '$build/completions/seen.bash'; COMP_WORDS=(\"\$@\"); COMP_CWORD=\$((\$# - 1)); _seen
         echo \${COMPREPLY[@]}" bash "$@"
 }
-same "--kind BL" "blocked" "$(complete seen new --kind bl)"
-same "--kind=BL" "blocked" "$(complete seen new --kind = bl)"
+same "--kind BL" "blocked" "$(completed seen new --kind bl)"
+same "--kind=BL" "blocked" "$(completed seen new --kind = bl)"
 ok "--kind= lists all kinds that can be made, and the formats" \
-    sh -c "echo '$(complete seen new --kind =)' | grep '^classic .*blocked.* quotient.* guava'"
+    sh -c "echo '$(completed seen new --kind =)' | grep '^classic .*blocked.* quotient.* guava'"
 same "--format, --to, --by" "guava guava-32 guava document" \
-    "$(complete seen has --format gua) $(complete seen convert --to guava | sed 's/ .*//') $(complete seen dedup --by d)"
-same "a value that cannot be listed is left to the shell" "" "$(complete seen new --seed 1)"
+    "$(completed seen has --format gua) $(completed seen convert --to guava | sed 's/ .*//') $(completed seen dedup --by d)"
+same "a value that cannot be listed is left to the shell" "" "$(completed seen new --seed 1)"
 ok "zsh has them too" sh -c "grep -q -- '--kind=.*:value:(classic .*blocked.*guava' '$build/completions/_seen'"
 ok "and fish" sh -c "grep -q -- \"__seen_is new' -l kind -x -a 'classic .*blocked.*guava\" '$build/completions/seen.fish'"
 for c in $(seen help --list); do

@@ -60,7 +60,7 @@ before() {
 
 seq 1 1000 >in
 seq 1 2 100 >odd
-seq 2000 2100 >more
+seq 2000 2100 >later
 seen new --seed 3 -n 1000 a.seen && cp a.seen b.seen
 seen new -r -n 1000 c.seen && seen add c.seen in
 mkdir elsewhere
@@ -102,7 +102,7 @@ ok "uniq -s" in_order state
 
 # A state that is saved on the way: output, new state, the log that knows both, its place.
 rm -f state out
-recorded seen uniq -s state --checkpoint 1 -o out in odd more
+recorded seen uniq -s state --checkpoint 1 -o out in odd later
 ok "uniq --checkpoint: the output" in_order out
 ok "uniq --checkpoint: the order of each save" sh -c '
     awk "\$1 == \"data\" && \$3 == \"state.run\" { log_at = NR; if (!out) early = 1; next }

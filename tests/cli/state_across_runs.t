@@ -25,6 +25,9 @@ for saves in 1 2 3 4 5; do
 done
 rm -f st3
 
+fails "--checkpoint without a state" 2 'checkpoint is for a state' seen uniq --checkpoint 5 one
+fails "--checkpoint of what is not a number" 2 "'x' is not a number of lines" seen uniq -s st9 --checkpoint x one
+
 # Seeds are fresh: a state made twice from the same lines differs, unless SEEN_SEED says.
 (unset SEEN_SEED; seen uniq -s s1 one >/dev/null; seen uniq -s s2 one >/dev/null)
 ok "every new state has a seed of its own" sh -c '! cmp -s s1 s2'
