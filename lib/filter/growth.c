@@ -178,6 +178,19 @@ bool sn_begins_whole(const sn_kind *kind, bool once)
            (!kind->multiset || once) && sn_growth_for(kind, once)->whole;
 }
 
+uint64_t sn_whole_keys(const seen_filter *f)
+{
+    const sn_kind *whole = sn_kind_whole();
+    sn_shape s = {.kind = whole->id};
+    if (f->keys || f->flags & (SEEN_FIXED | SEEN_ATOMIC) ||
+        !sn_begins_whole(sn_kind_of(f->kind), f->once) ||
+        whole->shape_for(&s, FEW_KEYS, 0) < 0)
+        return 0;
+    while (whole->body_len(&s) < sn_growth_of(f)->whole)
+        s.units *= 2;
+    return whole->holds(&s);
+}
+
 int sn_append_hashes(seen_filter *f)
 {
     const sn_kind *whole = sn_kind_whole();

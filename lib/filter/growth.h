@@ -31,6 +31,9 @@ const sn_growth *sn_growth_of(const seen_filter *f);
 void sn_layer_goal(const seen_filter *f, uint32_t i, uint64_t *capacity, double *error);
 /* Whether a filter of KIND may begin as whole hashes. */
 bool sn_begins_whole(const sn_kind *kind, bool once);
+/* How many keys F had as whole hashes, of which none was lost; 0: it did not begin so.
+ */
+uint64_t sn_whole_keys(const seen_filter *f);
 /* A first layer of whole hashes. */
 int sn_append_hashes(seen_filter *f);
 /* From whole hashes to the first layer of the filter's own kind. */

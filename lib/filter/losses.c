@@ -12,11 +12,12 @@
  *     more or less in each of n places. A layer of a hundred keys varies by a third,
  * and this affects every later key. So the layers before the newest, which no longer
  *     change, are measured if that is possible without sampling. */
-#include "filter/filter.h"
+#include "filter/growth.h"
 #include <math.h>
 
 #define MEASURED_BYTES ((uint64_t)16 << 20)
 #define STEPS 32
+#define GROWN 0.015
 
 typedef struct losses {
     double mean, variance;
@@ -46,11 +47,31 @@ static double slope(const sn_layer *l, double n)
     return less > 0 && e > less ? log(e / less) / -log(0.9) : 0;
 }
 
+/* The same where every add is kept, also of a key that is found: those added are those
+ * that came, and each was lost with the error of the moment. */
+static losses while_copied(const sn_layer *l, double n, double clear)
+{
+    losses here = {0, 0};
+    double step = n / (4 * STEPS), own = 0;
+    for (int s = 0; s < 4 * STEPS; s++) {
+        double e = l->kind->error_at(&l->shape, (s + 0.5) * step);
+        double yes = 1 - clear * (1 - e);
+        here.mean += step * yes;
+        here.variance += step * yes * (1 - yes);
+        own += step * e;
+    }
+    double a = slope(l, n);
+    here.variance += own * own * a * a / n;
+    return here;
+}
+
 /* The losses of layer L while it was filled; the layers before let a key pass with
- * probability CLEAR. Integrates in equal steps of added keys; one added key means
- * 1 / (1 - error) offered ones, and *CAME is their total. More losses than expected
- * mean more offered keys, so a deviation grows with the error. */
-static losses while_filling(const sn_layer *l, double n, double clear, double *came)
+ * probability CLEAR, and none of the first SURE keys was lost. Integrates in equal
+ * steps of added keys; one added key means 1 / (1 - error) offered ones, and *CAME is
+ * their total. More losses than expected mean more offered keys, so a deviation grows
+ * with the error. */
+static losses while_filling(const sn_layer *l, double n, double clear, double sure,
+                            double *came)
 {
     int steps = l->kind->error_at(&l->shape, n) > 0.05 ? 4 * STEPS : STEPS;
     double step = n / steps, e = 0, own = 0, at = 0;
@@ -62,9 +83,11 @@ static losses while_filling(const sn_layer *l, double n, double clear, double *c
         e = l->kind->error_at(&l->shape, at + step / 2 / fmax(1 - e, 0.01));
         double no = clear * fmax(1 - e, 1e-9);
         double rise = 1 + (e - before) / fmax(1 - e, 1e-9);
-        here.mean += step * (1 - no) / no;
-        here.variance = here.variance * rise * rise + step * (1 - no) / (no * no);
-        own += step * e / fmax(1 - e, 1e-9);
+        /* The part of this step that came after the sure ones. */
+        double part = step * fmin(fmax((at + step - sure) / step, 0), 1);
+        here.mean += part * (1 - no) / no;
+        here.variance = here.variance * rise * rise + part * (1 - no) / (no * no);
+        own += part * e / fmax(1 - e, 1e-9);
         at += step / fmax(1 - e, 1e-9);
     }
     double a = slope(l, at);
@@ -80,16 +103,24 @@ static losses expect(const seen_filter *f)
     /* For the layers that were not measured: the sum of the variances of their errors,
      * and the same times the keys that came after each. */
     double unsure = 0, unsure_keys = 0;
+    double sure = (double)sn_whole_keys(f);
     for (uint32_t i = 0; i < f->layers; i++) {
         sn_layer *l = f->layer + i;
         double n = (double)__atomic_load_n(&l->added, __ATOMIC_RELAXED), came;
         if (!(l->kind->can & SEEN_CAN_ADD) || !(n > 0))
             continue; /* static: built from all keys, so none was lost */
-        losses here = while_filling(l, n, clear, &came);
-        double keys = n + here.mean;
+        bool copies = sn_keeps_copies(l);
+        losses here = copies ? while_copied(l, n, clear)
+                             : while_filling(l, n, clear, i ? 0 : sure, &came);
+        double keys = copies ? n : n + here.mean;
+        if (copies)
+            came = n;
         all.mean += here.mean;
         all.variance += here.variance + keys * (2 * unsure_keys + keys * unsure);
         unsure_keys += keys * unsure;
+        /* Where the keys lie that a kind moved when it grew is known to 1.5%. */
+        if (l->kind->grow && !(f->flags & SEEN_FIXED))
+            all.variance += GROWN * GROWN * here.mean * here.mean;
         if (i + 1 == f->layers)
             break;
         /* Fingerprints show how many there are, not how many of them are equal. */

@@ -187,7 +187,14 @@ void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
                              double *lost_keys)
 {
     history was = history_of(s);
-    double e = error_of_key(s), more = fmax(added - (was.keys - lost(&was)), 0);
+    double e = error_of_key(s);
+    if (!s->own[SN_QUOTIENT_ONCE]) { /* also those that were taken for others are in */
+        double came = fmax(added - was.keys, 0);
+        *keys = was.keys + came;
+        *lost_keys = lost(&was) + came + (1 - was.error) * expm1(-came * e) / e;
+        return;
+    }
+    double more = fmax(added - (was.keys - lost(&was)), 0);
     double came = -log1p(-fmin(more * e / (1 - was.error), 0.999)) / e;
     *keys = was.keys + came;
     *lost_keys = lost(&was) + came - more;

@@ -4,6 +4,7 @@
 #include "test_keys.h"
 #include "tap.h"
 #include <math.h>
+#include <stdlib.h>
 
 enum { RUNS = WORK(300) };
 
@@ -70,8 +71,55 @@ static void runs_from(seen_kind kind, uint64_t keys, double error, uint64_t n)
     runs((seen_spec){.kind = kind, .keys = keys, .error = error}, n, what);
 }
 
-int main(void)
+/* Every kind that can be added to, fixed and grown from 100 keys or from none. The
+ * seeds are fixed; TIMES is 300 for the figure that the header gives. */
+static void every_kind(int times)
 {
+    static const struct {
+        seen_kind kind;
+        unsigned flags;
+        const char *name;
+    } kinds[] = {{SEEN_CLASSIC, 0, "classic"},
+                 {SEEN_BLOCKED, 0, "blocked"},
+                 {SEEN_SPLIT, 0, "split"},
+                 {SEEN_SET, 0, "set"},
+                 {SEEN_CUCKOO, 0, "cuckoo"},
+                 {SEEN_CUCKOO, SEEN_ONCE, "cuckoo, once"},
+                 {SEEN_QUOTIENT, 0, "quotient"},
+                 {SEEN_QUOTIENT, SEEN_REMOVES, "quotient that removes"}};
+    static const uint64_t first[] = {20000, 100, 0};
+    static const double errors[] = {0.1, 0.01, 0.001};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int how = 0; how < 3; how++)
+            for (int e = 0; e < 3; e++) {
+                seen_spec spec = {.kind = kinds[k].kind,
+                                  .flags = kinds[k].flags | (how ? 0 : SEEN_FIXED),
+                                  .keys = first[how],
+                                  .error = errors[e]};
+                double expected = 0, lost = 0;
+                int in = 0;
+                for (int run = 0; run < times; run++) {
+                    seen_filter *f;
+                    if (seen_new(&spec, &f) < 0)
+                        break;
+                    uint64_t now = add(f, (uint64_t)run, 0, 20000);
+                    in += inside(f, 0, now);
+                    lost += (double)now / times;
+                    expected += seen_lost_expected(f) / times;
+                    seen_free(f);
+                }
+                ok(in >= times * 99 / 100,
+                   "%s, %s at %g: %d of %d inside, %.2f expected, %.2f lost",
+                   kinds[k].name, how ? how > 1 ? "grown from 0" : "grown from 100"
+                                      : "fixed",
+                   errors[e], in, times, expected, lost);
+            }
+}
+
+/* An argument: as many runs of every kind. */
+int main(int argc, char **argv)
+{
+    every_kind(argc > 1 ? atoi(argv[1]) : WORK(20));
     runs_from(SEEN_CLASSIC, 100, 0.05, 3000);
     runs_from(SEEN_BLOCKED, 10, 0.3, 2000);
     runs_from(SEEN_BLOCKED, 100, 0.05, 6000);
