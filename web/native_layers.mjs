@@ -16,8 +16,8 @@ export function layersOf(bytes) {
   const u64 = (at) => Number(v.getBigUint64(at, true)), u32 = (at) => v.getUint32(at, true);
   if (u32(8) === 3) // the compact header
     return [{
-      kind: KINDS[bytes[15]] || `kind ${bytes[15]}`, k: u32(20), units: u32(24), capacity: u32(28), error: v.getFloat64(56, true),
-      own: [0, 1, 2, 3].map((j) => u64(80 + 8 * j)), added: u32(112), body: bytes.subarray(128),
+      kind: KINDS[bytes[15]] || `kind ${bytes[15]}`, k: bytes[20], units: u32(24), capacity: u32(28), error: v.getFloat64(56, true),
+      own: [0, 1, 2].map((j) => u64(80 + 8 * j)).concat(0), added: u32(68), body: bytes.subarray(128),
     }];
   for (let i = 0; i < v.getUint32(44, true); i++) {
     const at = 128 + 128 * i, kind = v.getUint32(at, true);

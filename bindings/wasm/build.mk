@@ -16,9 +16,10 @@ ifneq ($(and $(WASM_PROBE),$(WASM_XXHASH)),)
 WASM_SRC := $(sort $(wildcard bindings/wasm/src/*.c))
 WASM_HEADERS := $(wildcard bindings/wasm/libc/*.h bindings/wasm/libc/*/*.h)
 WASM_FEATURES = bulk-memory sign-ext nontrapping-fptoint
+# What the library wants inlined for speed is left to the compiler, which is told to save bytes.
 # (Debian 12's clang knows no other TLS model for a module of one thread.)
 WASM_FLAGS = $(WASM_TARGET) $(STD) -Oz $(WASM_FEATURES:%=-m%) -ftls-model=local-exec -ffp-contract=off \
-    -fvisibility=hidden -ffunction-sections -fdata-sections -D_WASI_EMULATED_GETPID -include ./bindings/wasm/libc/no_system.h \
+    -fvisibility=hidden -ffunction-sections -fdata-sections -D_WASI_EMULATED_GETPID -Dalways_inline=unused -include ./bindings/wasm/libc/no_system.h \
     -Ibindings/wasm/libc -I$(AMALGAMATION) -I$(WASM_DIR)/include
 WASM_LINK = $(WASM_TARGET) -nostartfiles -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -Wl,--import-memory \
     -Wl,--max-memory=2147483648 -Wl,-z,stack-size=131072 -Wl,--stack-first

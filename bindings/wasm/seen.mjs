@@ -621,7 +621,8 @@ function library(engine) {
     if (code < 0) return { failed: engine.fail(code) };
     engine.fresh();
     const [number, probes, n, e, bits, size, bitsPerKey] = engine.numbers;
-    return { kind: KINDS[number], k: probes, keys: n, error: e, bits, bytes: size, bitsPerKey };
+    const kOf = KINDS[number] === "ribbon" ? -Math.log2(e) : probes; // need not be whole there
+    return { kind: KINDS[number], k: kOf, keys: n, error: e, bits, bytes: size, bitsPerKey };
   }
 
   /** Every kind side by side, from two of keys, error and bytes (or bitsPerKey). */

@@ -11,7 +11,7 @@
  * slots_in(q, x) are they, as bits. */
 
 #define INLINE TARGET static inline __attribute__((always_inline))
-#define ALONE TARGET static __attribute__((noinline))
+#define NOINLINE TARGET static __attribute__((noinline))
 
 /* What the home of a key says of it. */
 typedef struct look {
@@ -113,7 +113,7 @@ INLINE uint64_t bits_of(const uint8_t *bytes, size_t n, unsigned k)
 }
 
 /* Looks at all bits of the slots that may be beginnings of N keys. */
-ALONE void ask_own(const sn_quotient *t, const block *x, size_t n)
+NOINLINE void ask_own(const sn_quotient *t, const block *x, size_t n)
 {
     const sn_quotient q = *t;
     uint64_t m = bits_of((const uint8_t *)x->found, n, 0);
@@ -136,12 +136,12 @@ INLINE void ask_guests(const sn_quotient q, const block *x, size_t n)
     }
 }
 
-ALONE void ask_guests_16(const sn_quotient *q, const block *x, size_t n)
+NOINLINE void ask_guests_16(const sn_quotient *q, const block *x, size_t n)
 {
     ask_guests(sn_quotient_lines(q->body, q->lines, 16), x, n);
 }
 
-ALONE void ask_guests_any(const sn_quotient *q, const block *x, size_t n)
+NOINLINE void ask_guests_any(const sn_quotient *q, const block *x, size_t n)
 {
     ask_guests(*q, x, n);
 }
@@ -190,20 +190,20 @@ INLINE sn_quotient wider(const sn_quotient *q)
 }
 
 /* Code of its own for the most common width, and for each number of whole bytes. */
-ALONE void ask_16(const sn_quotient *q, const uint64_t *h, const uint32_t *at, size_t n,
+NOINLINE void ask_16(const sn_quotient *q, const uint64_t *h, const uint32_t *at, size_t n,
                   bool *found)
 {
     ask_with(sn_quotient_lines(q->body, q->lines, 16), h, at, n, found);
 }
 
-ALONE void ask_more(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
+NOINLINE void ask_more(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
                     size_t n, bool *found)
 {
     if (q->width > 16)
         ask_with(wider(q), h, at, n, found);
 }
 
-ALONE void ask_less(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
+NOINLINE void ask_less(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
                     size_t n, bool *found)
 {
     if (q->width < 16)
@@ -313,19 +313,19 @@ INLINE size_t add_many(const sn_quotient q, const uint64_t *h, size_t n, bool *d
     return n;
 }
 
-ALONE size_t add_16(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
+NOINLINE size_t add_16(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
                     uint64_t *added)
 {
     return add_many(sn_quotient_lines(q->body, q->lines, 16), h, n, dup, added);
 }
 
-ALONE size_t add_more(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
+NOINLINE size_t add_more(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
                       uint64_t *added)
 {
     return q->width > 16 ? add_many(wider(q), h, n, dup, added) : 0;
 }
 
-ALONE size_t add_less(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
+NOINLINE size_t add_less(const sn_quotient *q, const uint64_t *h, size_t n, bool *dup,
                       uint64_t *added)
 {
     return q->width < 16 ? add_many(*q, h, n, dup, added) : 0;

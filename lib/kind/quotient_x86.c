@@ -56,7 +56,8 @@ maybe(const sn_quotient *q, const uint8_t *line, uint64_t key)
 }
 
 #define LEFT(n) ((((uint32_t)1 << (n)) - 1) << 1)
-#define RIGHT(n, slots) ((n) <= (slots) ? LEFT(n) << ((slots) - (n)) : 0)
+#define RIGHT(n, slots)                                                                \
+    ((n) <= (slots) ? LEFT(n) << ((n) <= (slots) ? (slots) - (n) : 0) : 0)
 #define ONE(n, slots) LEFT(n), RIGHT(n, slots)
 #define FOUR(n, slots)                                                                 \
     ONE(n, slots), ONE((n) + 1, slots), ONE((n) + 2, slots), ONE((n) + 3, slots)

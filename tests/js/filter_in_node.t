@@ -76,7 +76,7 @@ import("./js_test.mjs").then(({ suite }) => suite(async ({ seen, load, SeenError
     const told = JSON.parse(run(["seen", "plan", "--no-time", "--json", ...words])), plan = seen.plan(wanted);
     const near = (x, y) => Math.abs(x - y) <= 1e-9 * Math.abs(y);
     const bad = told.kinds.filter((row, i) => row.bytes !== undefined &&
-      !(row.bytes === plan.kinds[i].bytes && row.k === plan.kinds[i].k && near(plan.kinds[i].error, row.error) &&
+      !(row.bytes === plan.kinds[i].bytes && near(row.k, plan.kinds[i].k) && near(plan.kinds[i].error, row.error) &&
         near(plan.kinds[i].bitsPerKey, row.bits_per_key) && near(plan.kinds[i].keys, row.keys)));
     same([bad, plan.best], [[], told.choice], `plan ${words.join(" ")} as the command's`);
   }
