@@ -192,7 +192,7 @@ same "a capacity guessed far too low loses nothing" 100000 "$(seen uniq -n 10 li
 lost=$((100000 - $(seen uniq -e 0.001 -n 10 lines | wc -l)))
 ok "with -e it grows and keeps its promise ($lost lost)" test $lost -le 160
 seen uniq -m 16K -n 1000 lines >/dev/null 2>err
-ok "where it may not grow it says so" grep -q 'more than the 1000 distinct lines' err
+ok "where it may not grow it says so" grep -q 'more than the 1,000 distinct lines' err
 seen uniq -m 16K lines >/dev/null 2>err
 ok "and when fingerprints no longer fit" grep -q 'from here on a filter' err
 fails "--max-lost stops in time" 2 'more than 5 distinct' seen uniq -q -m 16K --max-lost 5 lines

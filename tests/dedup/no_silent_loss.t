@@ -47,7 +47,7 @@ ok("0.1% of the paragraphs is the limit by default", status == 2 and "expected t
 status, _, err = dedup("-q", "-e", "0.1", "-n", "30000", "--max-lost", "5", "-o", "limit", "13.jsonl")
 ok("--max-lost 5", status == 2 and "stopped" in err and not os.listdir("limit"), status, err)
 status, _, err = dedup("-m", "12K", "-n", "1000", "--max-lost", "50%", "-o", "limit", "13.jsonl")
-ok("beyond what -m was made for it says so", "more than the 1000 keys" in err, err)
+ok("beyond what -m was made for it says so", "more than the 1,000 keys" in err, err)
 os.remove("limit/13.jsonl")
 for bad in ["x", "-1", "200%", ""]:
     status, _, err = dedup("-q", "--max-lost", bad, "13.jsonl")

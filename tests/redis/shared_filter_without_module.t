@@ -38,7 +38,7 @@ wrong = len(seen("has", url, lines=range(10**6, 10**6 + 100000)))
 ok(20 < wrong < 160, "full, it errs as promised: %d of 100000" % wrong)
 
 info = seen("info", url)[0].decode()
-ok("1 piece, all there" in info and "made for 50000 keys" in info and "error 0.00" in info,
+ok("1 piece, all there" in info and "made for 50,000 keys" in info and "error 0.00" in info,
    "seen info tells what it is", info)
 ok("1 piece, all there" in seen("verify", url)[0].decode(), "seen verify, that all of it is there")
 
