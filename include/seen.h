@@ -341,13 +341,13 @@ SEEN_API int seen_copy(const seen_filter *f, seen_filter **out);
 SEEN_API int seen_new_like(const seen_filter *f, seen_filter **out);
 
 /* Adds to DST all keys of SRC. Both must have the same kind, shape and seed, layer
- * by layer; sets need only the same seed. Bloom filters take any number of keys, and
- * their error rises; a full cuckoo filter with SEEN_ONCE grows, unless it is fixed.
+ * by layer; sets and quotient filters need only the same seed. Bloom filters take any
+ * number of keys. Errors rise, and error_wanted if a quotient filter cannot keep its
+ * promise. A full cuckoo filter with SEEN_ONCE grows, unless it is fixed.
  *
  * SEEN_EMISMATCH: seen_reason() says what differs; SEEN_EKIND if this kind cannot
  * merge; SEEN_EREADONLY; SEEN_EIO; SEEN_EFULL if the keys do not fit a fixed set, or a
- * cuckoo filter that is fixed, mapped or removes keys; SEEN_ENOMEM: some keys may be
- * in. */
+ * cuckoo filter that is fixed, mapped or removes keys; SEEN_ENOMEM: some may be in. */
 SEEN_API int seen_merge(seen_filter *dst, const seen_filter *src);
 
 /* Turns a filter that holds whole hashes (SEEN_SET) into one made for SPEC, with

@@ -387,9 +387,12 @@ static int absorb(seen_filter *dst, const seen_filter *src)
                        "keys can be removed from the first but not from "
                        "the second, where a copy may serve several");
     int rc = dst->layer->kind->absorb(dst->layer, src->layer, &dst->alloc);
-    if (rc == 0)
-        sn_choose_variants(dst);
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (dst->error > 0 && dst->layer->shape.error > dst->error)
+        dst->error = dst->layer->shape.error;
+    sn_choose_variants(dst);
+    return 0;
 }
 
 static int merge(seen_filter *dst, const seen_filter *src)

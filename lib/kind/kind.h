@@ -105,7 +105,8 @@ struct sn_kind {
     /* dst |= src for equal shapes; NULL with SEEN_CAN_MERGE: OR of the bytes.
      * SEEN_EFULL if src does not fit; then a part of it may have been added. */
     int (*merge)(sn_layer *dst, const sn_layer *src);
-    /* Adds the keys of SRC, of any size, to DST, which may get a larger body from A. On
+    /* Adds the keys of SRC, of any size, to DST, which may get a larger body from A,
+     * and in its shape a larger error if it can no longer promise the one before. On
      * failure DST is unchanged. */
     int (*absorb)(sn_layer *dst, const sn_layer *src, const seen_allocator *a);
     /* How many slots merge() would fill; NULL: none. */

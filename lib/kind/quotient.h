@@ -377,8 +377,11 @@ unsigned sn_quotient_width_for(const sn_shape *s, double n, double error,
                                uint64_t lines);
 /* Of a body that did not grow: the error to promise with N keys in it. */
 double sn_quotient_error_most(const sn_shape *s, double n);
-/* Expected error with N keys. */
+/* What S can promise from N keys and ERROR on, no less than before. */
+double sn_quotient_promise_from(const sn_shape *s, double n, double error);
+/* Expected error when N keys have come, and with ADDED in. */
 double sn_quotient_error_at(const sn_shape *s, double n);
+double sn_quotient_error_now(const sn_shape *s, double added);
 /* The keys that came and those of them that were taken for others, with ADDED in. */
 void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
                              double *lost);

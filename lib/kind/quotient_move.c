@@ -6,7 +6,8 @@
 #include "kind/quotient_move.h"
 #include <string.h>
 
-/* ---- slots of one home ------------------------------------------------------------ */
+/* ---- slots of one home ------------------------------------------------------------
+ */
 
 bool sn_quotient_read_own(const sn_quotient *q, const uint8_t *line,
                           sn_quotient_slots_read *x)
@@ -35,7 +36,8 @@ void sn_quotient_read_guests(const sn_quotient *q, const uint8_t *line,
         x->bits[i] = sn_quotient_slot(q, line, n.side[0] + i) << 1;
 }
 
-/* ---- open lines ------------------------------------------------------------------- */
+/* ---- open lines -------------------------------------------------------------------
+ */
 
 void sn_quotient_target_give_up(sn_quotient_target *to, uint64_t i)
 {
@@ -151,7 +153,8 @@ static void write_line(sn_quotient_target *to, bool fast)
     o->gave_up = false;
 }
 
-/* ---- from a home to its lines ----------------------------------------------------- */
+/* ---- from a home to its lines -----------------------------------------------------
+ */
 
 /* Where slot X of SIDE goes. */
 typedef struct place {

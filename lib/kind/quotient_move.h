@@ -8,7 +8,8 @@
 #define SN_QUOTIENT_MOVE_H
 #include "kind/quotient.h"
 
-/* ---- homes ------------------------------------------------------------------------ */
+/* ---- homes ------------------------------------------------------------------------
+ */
 
 /* Walks through the homes of a table from the last to the first. */
 typedef struct sn_quotient_homes {
@@ -41,7 +42,8 @@ static inline bool sn_quotient_next_home(sn_quotient_homes *w)
     return true;
 }
 
-/* ---- open lines ------------------------------------------------------------------- */
+/* ---- open lines -------------------------------------------------------------------
+ */
 
 enum {
     SN_QUOTIENT_LIST = 256, /* slots of one side have place */
@@ -91,7 +93,8 @@ static inline uint64_t sn_quotient_foremost(const sn_quotient *q, uint64_t v)
     return v << (64 - q->width);
 }
 
-/* ---- quotient_move.c -------------------------------------------------------------- */
+/* ---- quotient_move.c --------------------------------------------------------------
+ */
 
 /* Moves all keys of Q to TO, whose lines are as many or up to twice as many, in the
  * same body; FAST: with AVX2. Adds to what TO says became of them. */
@@ -116,7 +119,8 @@ bool sn_quotient_read_own(const sn_quotient *q, const uint8_t *line,
 void sn_quotient_read_guests(const sn_quotient *q, const uint8_t *line,
                              sn_quotient_slots_read *x);
 
-/* ---- quotient_cover.c: prefixes that are shorter than an address ------------------ */
+/* ---- quotient_cover.c: prefixes that are shorter than an address ------------------
+ */
 
 /* Cells of one home that are covered whole, in order and apart. */
 typedef struct sn_quotient_pieces {
@@ -135,12 +139,14 @@ void sn_quotient_put_waiting(sn_quotient_target *to, const sn_quotient_homes *w)
 /* P is shorter than an address of TO. */
 void sn_quotient_cover_prefix(sn_quotient_target *to, uint64_t p);
 
-/* ---- quotient_move_x86.c: the same as in quotient_move.c -------------------------- */
+/* ---- quotient_move_x86.c: the same as in quotient_move.c --------------------------
+ */
 
 /* Slots of 16 to 24 bits, of the same width before and after. */
 #define SN_QUOTIENT_FAST(width) ((width) >= 16 && (width) <= 24)
 
-/* Lists the slots of LINE that are at home there in the open lines of TO. Returns those, as bits, that cover cells whole or are damaged. */
+/* Lists the slots of LINE that are at home there in the open lines of TO. Returns
+ * those, as bits, that cover cells whole or are damaged. */
 uint64_t sn_quotient_pour_avx2(const sn_quotient *q, const uint8_t *line,
                                const sn_quotient_way *way, sn_quotient_target *to);
 /* Writes the slots of O, which fit, into LINE; not the head. */

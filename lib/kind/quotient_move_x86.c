@@ -92,8 +92,8 @@ typedef union bytes_of_slots {
 } bytes_of_slots;
 
 /* Appends the slots MASK to the left list. */
-INLINE void append_left(sn_quotient_open_line *o, const bytes_of_slots *x, unsigned planes,
-                        uint32_t mask)
+INLINE void append_left(sn_quotient_open_line *o, const bytes_of_slots *x,
+                        unsigned planes, uint32_t mask)
 {
     unsigned n = o->n[0];
 #pragma GCC unroll 4
@@ -108,8 +108,8 @@ INLINE void append_left(sn_quotient_open_line *o, const bytes_of_slots *x, unsig
 }
 
 /* The last ones first: the list grows to its front. */
-INLINE void append_right(sn_quotient_open_line *o, const bytes_of_slots *x, unsigned planes,
-                         uint32_t mask)
+INLINE void append_right(sn_quotient_open_line *o, const bytes_of_slots *x,
+                         unsigned planes, uint32_t mask)
 {
     unsigned n = o->n[1];
 #pragma GCC unroll 4
@@ -129,7 +129,8 @@ INLINE void append_right(sn_quotient_open_line *o, const bytes_of_slots *x, unsi
 INLINE uint64_t sum_of_bytes(__m256i v)
 {
     __m256i x = _mm256_sad_epu8(v, _mm256_setzero_si256());
-    __m128i y = _mm_add_epi64(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    __m128i y =
+        _mm_add_epi64(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     return (uint64_t)_mm_cvtsi128_si64(y) + (uint64_t)_mm_extract_epi64(y, 1);
 }
 

@@ -83,7 +83,7 @@ static int resize(sn_layer *l, double lines, unsigned width, const seen_allocato
     if (!body)
         return sn_fail(SEEN_ENOMEM, "no memory for a filter of %llu bytes",
                        (unsigned long long)len);
-    double keys, lost_keys, error = sn_quotient_error_at(&l->shape, (double)l->added);
+    double keys, lost_keys, error = sn_quotient_error_now(&l->shape, (double)l->added);
     sn_quotient_history_now(&l->shape, (double)l->added, &keys, &lost_keys);
     l->body = body;
     l->len = len;
@@ -159,7 +159,7 @@ int sn_quotient_grow(sn_layer *l, const seen_allocator *a)
     double lines = ceil((double)s->units * step);
     do {
         unsigned w =
-            sn_quotient_width_for(s, n, sn_quotient_error_at(s, n), (uint64_t)lines);
+            sn_quotient_width_for(s, n, sn_quotient_error_now(s, n), (uint64_t)lines);
         int rc = resize(l, ceil(lines * slots / sn_quotient_slots(w)), w, a);
         if (rc < 0)
             return rc;
@@ -229,15 +229,19 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
         return sn_fail(SEEN_EFULL,
                        "together the filters hold more than %d copies of a key",
                        SN_QUOTIENT_COPIES);
-    double error = sn_quotient_error_at(&src->shape, (double)src->added);
+    double error = sn_quotient_error_now(&src->shape, (double)src->added);
     double n = (double)count(dst) + (double)count(src), keys[2], lost_keys[2];
     double lines = fmax((double)dst->shape.units, (double)src->shape.units);
     lines = fmax(lines, sn_quotient_lines_for(dst->shape.k, n));
     if (lines > (double)SN_QUOTIENT_LINES)
         return refuse_lines();
-    unsigned w = sn_quotient_width_for(
-        &dst->shape, n, error + sn_quotient_error_at(&dst->shape, (double)dst->added),
-        (uint64_t)lines);
+    /* Prefixes cannot get longer: if the sum of both errors is more than was promised,
+     * wider slots do not help, and the promise changes. */
+    double own = sn_quotient_error_now(&dst->shape, (double)dst->added),
+           both = own + error;
+    unsigned w = both > dst->shape.error * 63 / 64
+                     ? dst->shape.k
+                     : sn_quotient_width_for(&dst->shape, n, both, (uint64_t)lines);
     /* Prefixes that are shorter than an address take a slot in each of their cells. */
     n += ldexp(error, (int)sn_quotient_c((uint64_t)lines));
     lines = fmax(lines, sn_quotient_lines_for(w, n));
@@ -271,7 +275,11 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
     sn_quotient_put_waiting(&to, &walk);
     double extra = fmax((double)to.slots - (double)src->added, 0);
     dst->shape.capacity = fmax(1, (double)dst->shape.capacity - extra);
-    sn_quotient_set_history(&dst->shape, keys[0] + keys[1], lost_keys[0] + lost_keys[1],
+    /* Of the keys of SRC, some are now taken for those of DST. */
+    double lost = lost_keys[0] + lost_keys[1] + own * (double)src->added;
+    sn_quotient_set_history(&dst->shape, (double)dst->added + lost, lost,
                             error_in(&to));
+    if (dst->shape.error > 0)
+        dst->shape.error = sn_quotient_promise_from(&dst->shape, n, error_in(&to));
     return 0;
 }

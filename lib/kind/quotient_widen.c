@@ -132,6 +132,11 @@ unsigned sn_quotient_width_for(const sn_shape *s, double n, double error,
     return w < widest(lines) ? w : widest(lines);
 }
 
+double sn_quotient_promise_from(const sn_shape *s, double n, double error)
+{
+    return fmax(s->error, error + error_to_come(s->k, n));
+}
+
 /* ---- what came before the last growth -------------------------------------------- */
 
 /* Of n keys that came, fewer than at the last growth, the error was E (n / keys)^slope.
@@ -159,9 +164,13 @@ static double lost(const history *was)
 
 void sn_quotient_set_history(sn_shape *s, double keys, double lost_keys, double error)
 {
+    double kept = keys - lost_keys, slope = 0;
     error = fmin(error, 0.999);
-    double slope = lost_keys > 0 ? error * keys / lost_keys - 1 : 0;
-    slope = fmin(fmax(slope, 0), 1) * ((1 << SLOPE_BITS) - 1);
+    if (lost_keys > 0)
+        slope = fmin(fmax(error * keys / lost_keys - 1, 0), 1);
+    /* What is not lost is what is in: a slope that was cut off must not change that. */
+    keys = kept / (1 - error / (1 + slope));
+    slope *= (1 << SLOPE_BITS) - 1;
     s->own[SN_QUOTIENT_KEYS] = (uint64_t)(keys + 0.5) << SLOPE_BITS | (uint64_t)slope;
     s->own[SN_QUOTIENT_ERROR] = (uint64_t)ldexp(error, 64);
 }
@@ -198,4 +207,11 @@ void sn_quotient_history_now(const sn_shape *s, double added, double *keys,
     double came = -log1p(-fmin(more * e / (1 - was.error), 0.999)) / e;
     *keys = was.keys + came;
     *lost_keys = lost(&was) + came - more;
+}
+
+double sn_quotient_error_now(const sn_shape *s, double added)
+{
+    double keys, lost_keys;
+    sn_quotient_history_now(s, added, &keys, &lost_keys);
+    return sn_quotient_error_at(s, keys);
 }

@@ -145,6 +145,37 @@ static void merges(uint64_t a, uint64_t b)
     seen_free(g);
 }
 
+/* Each of many filters of N keys has spent some of its error: together that is more
+ * than one may have, and the filter says so. */
+static void merges_many(unsigned filters, uint64_t n, bool within)
+{
+    seen_filter *f = make(0.01, 0);
+    double sum = 0;
+    int rc = 0;
+    for (uint64_t i = 0; i < filters; i++) {
+        seen_filter *g = make(0.01, 0);
+        add(g, i * n, (i + 1) * n);
+        sum += seen_error_predicted(g);
+        rc |= seen_merge(f, g);
+        seen_free(g);
+    }
+    seen_stats st;
+    seen_get_stats(f, &st);
+    ok(rc == 0 && (sum < 0.01) == within &&
+           (within ? st.error_wanted == 0.01
+                   : st.error_wanted > 0.01 && st.error_wanted < 1.5 * sum),
+       "%u filters of %llu keys, errors of %.4f: %.4f promised", filters,
+       (unsigned long long)n, sum, st.error_wanted);
+    error_holds(f, st.error_wanted, "merged");
+    uint64_t all = filters * n, more = all * 20 + 100000;
+    add(f, all, more);
+    ok(denied_many(f, 0, more) == 0, "no key is denied after %llu more",
+       (unsigned long long)(more - all));
+    seen_get_stats(f, &st);
+    error_holds(f, st.error_wanted, "and then");
+    seen_free(f);
+}
+
 /* Random bytes as a body: any answer, but no crash, and no growth without end. */
 static void hostile(void)
 {
@@ -180,6 +211,9 @@ int main(void)
     merges(300000, 300000);
     merges(20000, 500000);
     merges(500000, 9000);
+    merges_many(5, 100, true);
+    merges_many(64, 100, false);
+    merges_many(4, 20000, false);
     hostile();
     return done();
 }

@@ -136,6 +136,36 @@ static void grows(double error, uint32_t width, uint64_t most)
     sn_body_free(&mem, l.body, l.len);
 }
 
+/* The same by its numbers alone, up to as many lines as there can be: what is expected
+ * after every growth leaves room for what the model does not know, the bits that guests
+ * lose. */
+static void plans(double error)
+{
+    sn_shape s = {.kind = SEEN_QUOTIENT, .error = error, .own[SN_ONCE] = 1};
+    int rc = sn_quotient_kind.shape_for(&s, 50, error);
+    double n = 0, off = 0, lines;
+    uint32_t before = s.k, widest = 0, jump = 0;
+    for (;;) {
+        n = sn_quotient_holds(s.k, (double)s.units);
+        double e = sn_quotient_error_now(&s, n), keys, lost;
+        off = fmax(off, e / error);
+        lines = ceil((double)s.units * sn_quotient_step(s.k));
+        if (lines > (double)SN_QUOTIENT_LINES)
+            break;
+        uint32_t w = sn_quotient_width_for(&s, n, e, (uint64_t)lines);
+        lines = ceil(lines * sn_quotient_slots(s.k) / sn_quotient_slots(w));
+        sn_quotient_history_now(&s, n, &keys, &lost);
+        jump = w - s.k > jump ? w - s.k : jump;
+        s.units = (uint64_t)lines;
+        s.k = widest = w;
+        sn_quotient_set_history(&s, keys, lost, e);
+    }
+    ok(rc == 0 && n > 2e9 && off <= 0.98 && jump <= 1 && widest <= before + 6,
+       "error %g: with %.3g keys, and slots of %u to %u bits, it is expected to be at "
+       "most %.3f of the promise",
+       error, n, before, widest, off);
+}
+
 /* Ten keys fit into 256 bytes. */
 static void starts_small(void)
 {
@@ -157,6 +187,9 @@ int main(int argc, char **argv)
         return done();
     }
     starts_small();
+    double errors[] = {0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        plans(errors[i]);
     grows(0.1, 0, WORK(300000));
     grows(0.01, 0, WORK(3000000));
     grows(0.001, 0, WORK(400000));

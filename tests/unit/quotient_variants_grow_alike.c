@@ -89,7 +89,8 @@ static void grow_alike(uint32_t width, double error, uint64_t most, enum sn_simd
         }
     }
     ok(bytes && dups && times > 20,
-       "slots of %u to %u bits: %s has the bytes of the scalar variant after each of %u "
+       "slots of %u to %u bits: %s has the bytes of the scalar variant after each of "
+       "%u "
        "growths",
        width, plain.shape.k, sn_simd_name(simd), times);
     ok(answers, "and its answers");
@@ -123,7 +124,8 @@ static void crowded(uint32_t width, double load, unsigned crowd, enum sn_simd si
     for (unsigned i = 0; i < crowd; i++)
         denied += !dup[i];
     ok(grew == 0 && denied == 0 && l.shape.units == units,
-       "slots of %u bits: %u keys of one cell find a place without growth", width, crowd);
+       "slots of %u bits: %u keys of one cell find a place without growth", width,
+       crowd);
     ok(m[1].error >= m[0].error &&
            fabs(m[1].error / l.kind->error_at(&l.shape, (double)l.added) - 1) < 0.01,
        "the error is the one it says");
