@@ -128,7 +128,7 @@ refused('a part that is missing', qr/out\.\w+ is missing/, qw(-s st -o out one))
 spew($part, 'short');
 refused('a part that was cut short', qr/was cut short/, qw(-s st -o out one));
 rename 'elsewhere', $part;
-ok(system(@command) == 0 && $full->('out') eq $want, 'and nothing of it was touched');
+ok(system("@command 2>log") == 0 && $full->('out') eq $want, 'and nothing of it was touched');
 afresh();
 spew('st.run', "mine\n");
 refused('a file of that name', qr/st.run: is not the log of a run/, qw(-s st one));
