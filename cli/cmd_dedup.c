@@ -505,6 +505,7 @@ static seen_filter *new_filter(settings *s, uint64_t guess)
     seen_filter *f;
     if (seen_new(&spec, &f) < 0)
         kit_die("%s", seen_reason());
+    seen_set_keys(f, SEEN_KEYS_OWN);
     return f;
 }
 
@@ -517,6 +518,8 @@ static seen_filter *read_against(settings *s)
         if (seen_open(one[0], SEEN_READ, &f) == 0) {
             if (s->nagainst > 1)
                 kit_die("--against: a state must be the only one");
+            if (seen_check_keys(f, SEEN_KEYS_OWN) < 0)
+                kit_die("--against: %s: %s", one[0], seen_reason());
             if (seen_seed(f) != s->run.rules.seed)
                 kit_die("%s: has another seed: give --seed %llu", one[0],
                         (unsigned long long)seen_seed(f));

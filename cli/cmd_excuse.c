@@ -31,8 +31,11 @@ typedef struct job {
 
 static void excuse(job *j, const void *key, size_t len)
 {
-    int rc = j->undo ? seen_unexcuse(j->f->filter, key, len)
-                     : seen_excuse(j->f->filter, key, len);
+    const seen_key given = {key, len};
+    const seen_key *k =
+        typed_convert(&j->f->typed, j->f->name, j->f->filter, &given, 1, false);
+    int rc = j->undo ? seen_unexcuse(j->f->filter, k->data, k->len)
+                     : seen_excuse(j->f->filter, k->data, k->len);
     if (rc < 0)
         named_die(j->f->name, rc);
     j->changed += rc != 0;
@@ -52,8 +55,8 @@ static void excuse_lines(job *j)
 
 static int print_key(void *ctx, const void *key, size_t len)
 {
-    fwrite(key, 1, len, ctx);
-    putc('\n', ctx);
+    typed_print(stdout, ctx, key, len);
+    putchar('\n');
     return 0;
 }
 
@@ -91,7 +94,7 @@ static int excuse_main(const kit_command *self, int argc, char **argv)
     if (rc < 0)
         named_die(name, rc);
     if (j.list)
-        seen_excused_each(j.f->filter, print_key, stdout);
+        seen_excused_each(j.f->filter, print_key, j.f->filter);
     else if (!j.quiet && j.undo)
         kit_warn("%s excused no longer, %s were not excused", kit_counted(j.changed),
                  kit_counted(j.absent));

@@ -160,8 +160,7 @@ enum {
  * stays below .error in both cases, in all but one of some 30,000 filters. Below 1e-4
  * the library picks cuckoo with SEEN_ONCE, smaller and faster than classic, unless
  * there is .memory or SEEN_ATOMIC; and SEEN_SET where .memory has room for whole
- * hashes. No error is below .keys / 2^64: keys of one 64-bit hash are one key to a
- * filter. */
+ * hashes. No error is below .keys / 2^64: keys of one 64-bit hash are one key. */
 typedef struct seen_spec {
     seen_kind kind;       /* 0: choose */
     unsigned flags;       /* SEEN_FIXED, ... */
@@ -185,8 +184,7 @@ typedef struct seen_key { /* any bytes */
     size_t len;
 } seen_key;
 
-/* ---- hashing: a filter sees 64 bits of a key, and nothing else --------------------
- */
+/* ---- hashing: a filter sees 64 bits of a key and nothing else ------------------- */
 
 enum seen_hash_id {
     SEEN_HASH_DEFAULT = 0, /* the library's choice */
@@ -418,8 +416,7 @@ SEEN_API int seen_describe(const seen_filter *f, char *buf, size_t size);
 /* A filter sees bytes: to an integer, a filter of text would always say no. So it can
  * know the type of its keys. The command, the bindings and the SQL functions say which
  * type they add or ask with, and refuse what cannot match (docs/keys.md). The calls
- * that take keys check nothing: programs that say no type have filters of mixed keys.
- */
+ * that take keys check nothing: a program that says no type has mixed keys. */
 typedef enum seen_keys {
     SEEN_KEYS_UNSAID = 0, /* the first typed add decides; with other keys in: mixed */
     SEEN_KEYS_MIXED = 1,  /* any */
@@ -431,7 +428,8 @@ typedef enum seen_keys {
     SEEN_KEYS_UUID = 7,   /* sixteen bytes, in the order they are written */
     SEEN_KEYS_DATE = 8,   /* days since 1970-01-01, as an integer */
     SEEN_KEYS_TIMESTAMP = 9, /* microseconds since 1970-01-01, as an integer */
-    SEEN_KEYS_TUPLE = 10 /* of each member its length as an integer, then its bytes */
+    SEEN_KEYS_TUPLE = 10, /* of each member its length as an integer, then its bytes */
+    SEEN_KEYS_OWN = 11    /* only the program that made it can ask: 'seen dedup' */
 } seen_keys;
 
 /* "int64"; NULL if unknown. Types are numbered from 0 without gaps. */
@@ -623,8 +621,7 @@ SEEN_API int seen_convert(const seen_filter *f, const char *format, seen_filter 
 SEEN_API int seen_excuse(seen_filter *f, const void *key, size_t len);
 /* 1 if KEY was excused and is not any more, 0 if it was not. Cannot fail. */
 SEEN_API int seen_unexcuse(seen_filter *f, const void *key, size_t len);
-/* How many keys are excused. */
-SEEN_API uint64_t seen_excused(const seen_filter *f);
+SEEN_API uint64_t seen_excused(const seen_filter *f); /* how many */
 /* Calls EACH for every one, in no order, until it returns something other than 0, which
  * is then returned. */
 SEEN_API int seen_excused_each(const seen_filter *f,

@@ -52,7 +52,7 @@ export interface FilterOptions extends ForeignOptions {
 }
 
 export type KeyType =
-  "unsaid" | "mixed" | "text" | "bytes" | "int64" | "uint64" | "float" | "uuid" | "date" | "timestamp" | "tuple";
+  "unsaid" | "mixed" | "text" | "bytes" | "int64" | "uint64" | "float" | "uuid" | "date" | "timestamp" | "tuple" | "own";
 
 export interface Info {
   kind: Kind | "foreign";

@@ -106,6 +106,26 @@ const seen_key *typed_convert(typed_keys *t, const char *name, seen_filter *f,
     return t->key;
 }
 
+void typed_print(FILE *to, const seen_filter *f, const void *key, size_t len)
+{
+    const unsigned char *p = key;
+    seen_keys type = seen_keys_of(f);
+    uint64_t x = 0;
+    if (len != width(type) || !len) {
+        fwrite(key, 1, len, to);
+    } else if (type == SEEN_KEYS_UUID) {
+        for (size_t i = 0; i < len; i++)
+            fprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", p[i]);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            x |= (uint64_t)p[i] << 8 * i;
+        if (type == SEEN_KEYS_INT64)
+            fprintf(to, "%lld", (long long)x);
+        else
+            fprintf(to, "%llu", (unsigned long long)x);
+    }
+}
+
 void typed_expect_text(const char *name, seen_filter *f)
 {
     if (typed_needed(f))

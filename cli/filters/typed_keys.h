@@ -8,6 +8,8 @@
 
 #include "seen.h"
 
+#include <stdio.h>
+
 /* Converted keys, and where they lie; starts zeroed. */
 typedef struct typed_keys {
     seen_key *key;
@@ -22,6 +24,9 @@ bool typed_needed(const seen_filter *f);
  * messages. ADDING: an empty filter without a type becomes one of text. */
 const seen_key *typed_convert(typed_keys *t, const char *name, seen_filter *f,
                               const seen_key *keys, size_t n, bool adding);
+
+/* Writes KEY of F as the line that spells it, without its end. */
+void typed_print(FILE *to, const seen_filter *f, const void *key, size_t len);
 
 /* F is to hold lines and nothing else: ends the program if it holds other keys. */
 void typed_expect_text(const char *name, seen_filter *f);

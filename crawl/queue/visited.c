@@ -33,6 +33,7 @@ visited *visited_new(const config *c, uint64_t seed, uint64_t keys)
                       .seed_high = secret.high};
     if (seen_new(&spec, &v->f) < 0)
         kit_die("the set of visited addresses: %s", seen_reason());
+    seen_set_keys(v->f, SEEN_KEYS_TEXT);
     v->capacity = keys;
     return v;
 }

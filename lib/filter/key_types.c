@@ -24,6 +24,7 @@ static const struct {
     [SEEN_KEYS_DATE] = {"date", "dates", "a date", 5},
     [SEEN_KEYS_TIMESTAMP] = {"timestamp", "timestamps", "a timestamp", 6},
     [SEEN_KEYS_TUPLE] = {"tuple", "tuples", "a tuple", 7},
+    [SEEN_KEYS_OWN] = {"own", "what one program makes of its data", "that program", 8},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
