@@ -61,7 +61,10 @@ static void check(int code)
                 : code == SEEN_EIO                              ? ERRCODE_IO_ERROR
                 : code == SEEN_ETOOBIG ? ERRCODE_PROGRAM_LIMIT_EXCEEDED
                                        : ERRCODE_INVALID_PARAMETER_VALUE;
-    ereport(ERROR, errcode(state), errmsg("%s", sql_reason(code)));
+    ereport(ERROR, errcode(state), errmsg("%s", sql_reason(code)),
+            code == SEEN_EMISMATCH
+                ? errhint("Cast the key: seen_info(filter) names the type of its keys.")
+                : 0);
 }
 
 /* ---- keys
