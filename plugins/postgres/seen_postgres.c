@@ -62,7 +62,7 @@ static void check(int code)
                 : code == SEEN_ETOOBIG ? ERRCODE_PROGRAM_LIMIT_EXCEEDED
                                        : ERRCODE_INVALID_PARAMETER_VALUE;
     ereport(ERROR, errcode(state), errmsg("%s", sql_reason(code)),
-            code == SEEN_EMISMATCH
+            code == SEEN_EMISMATCH && strstr(sql_reason(code), "this filter holds")
                 ? errhint("Cast the key: seen_info(filter) names the type of its keys.")
                 : 0);
 }
