@@ -109,6 +109,49 @@ static size_t sift(const seen_filter *f, uint32_t upto, const uint64_t *h, size_
     return left;
 }
 
+/* How many of N <= CHUNK keys, from the first on, are in the newest layer already. */
+static size_t count_found(const sn_layer *l, const uint64_t *h, size_t n)
+{
+    bool hit[CHUNK];
+    size_t found = 0;
+    pass_layer(l, NULL, h, n, hit, few(n));
+    while (found < n && hit[found])
+        found++;
+    return found;
+}
+
+/* Adds N <= CHUNK keys that no older layer has to the newest one, until it needs more
+ * room; returns how many. Key i is number AT[i] of the answers DUP. A key that is there
+ * already needs no room: a full layer still finds it, and many such keys cost no more
+ * than in a layer that is not full. */
+static size_t add_newest(seen_filter *f, const uint64_t *h, size_t n,
+                         const uint16_t *at, bool *dup)
+{
+    bool hit[CHUNK];
+    sn_layer *l = sn_newest(f);
+    bool multiset = sn_keeps_copies(l); /* every copy counts */
+    size_t done = 0;
+    while (done < n) {
+        uint64_t space = sn_room(l);
+        if (space < n - done && !multiset)
+            for (size_t found = count_found(l, h + done, n - done); found; found--)
+                dup[at[done++]] = true;
+        size_t offer = n - done < space ? n - done : (size_t)space;
+        size_t taken = pass_layer(l, l, h + done, offer, hit, few(n - done));
+        for (size_t i = 0; i < taken; i++)
+            dup[at[done++]] |= hit[i];
+        if (!offer)
+            break;
+        if (taken == offer)
+            continue;
+        /* One was refused, though there is room for others. */
+        if (multiset || !count_found(l, h + done, 1))
+            break;
+        dup[at[done++]] = true;
+    }
+    return done;
+}
+
 /* Adds N <= CHUNK in order; grows when the newest layer is full. Returns how many were
  * added; if fewer than N, *WHY has the code. */
 static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup,
@@ -116,7 +159,6 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
 {
     uint64_t fresh[CHUNK];
     uint16_t at[CHUNK];
-    bool hit[CHUNK];
     bool multiset = sn_keeps_copies(f->layer);
     size_t done = 0;
     while (done < n) {
@@ -128,27 +170,12 @@ static size_t add_growing(seen_filter *f, const uint64_t *h, size_t n, bool *dup
                 at[i] = (uint16_t)i;
             }
         }
-        sn_layer *l = sn_newest(f);
-        uint64_t space = sn_room(l);
-        size_t offer = m < space ? m : (size_t)space;
-        size_t taken = pass_layer(l, l, fresh, offer, hit, few(n - done));
-        for (size_t i = 0; i < taken; i++)
-            dup[done + at[i]] |= hit[i];
+        size_t taken = add_newest(f, fresh, m, at, dup + done);
         if (taken == m)
             return n;
         done += at[taken];
-        /* A key that is already there needs no room: a full filter still finds it. */
-        if (taken < offer || sn_room(l) == 0) {
-            if (!multiset) {
-                l->variant->has(l, h + done, 1, hit);
-                if (hit[0]) {
-                    dup[done++] = true;
-                    continue;
-                }
-            }
-            if ((*why = sn_grow(f)) < 0)
-                return done;
-        }
+        if ((*why = sn_grow(f)) < 0)
+            return done;
     }
     return done;
 }

@@ -239,9 +239,100 @@ static void price(void)
     seen_free(f);
 }
 
+/* Many repeats around the moment when the filter is full, in batches and one by one. */
+static void batches_at_the_brim(seen_kind kind, uint32_t flags, uint64_t keys)
+{
+    seen_spec spec = {
+        .kind = kind, .keys = keys, .error = 0.001, .seed = 7, .flags = flags};
+    uint64_t h[3000];
+    bool many[3000];
+    unsigned wrong = 0;
+    for (uint64_t distinct = keys - 2; distinct <= keys + 2; distinct++) {
+        seen_filter *a, *b;
+        if (seen_new(&spec, &a) < 0 || seen_new(&spec, &b) < 0)
+            exit(2);
+        for (unsigned i = 0; i < 3000; i++)
+            h[i] = seen_hash(a, LE8(mix(i) % distinct));
+        size_t done = 0;
+        int rc = seen_add_hashes(a, h, 3000, many, &done);
+        for (unsigned i = 0; i < 3000; i++) {
+            bool one = false;
+            size_t ignored = 0;
+            int rc1 = seen_add_hashes(b, h + i, 1, &one, &ignored);
+            if (rc1 < 0) { /* fixed and full: both stop at the same key */
+                wrong += rc != rc1 || done != i;
+                break;
+            }
+            wrong += rc < 0 && i >= done;
+            wrong += one != many[i];
+        }
+        wrong += seen_added(a) != seen_added(b) || a->layers != b->layers;
+        seen_free(a);
+        seen_free(b);
+    }
+    ok(!wrong,
+       "%s for %llu keys%s: batches around its capacity as keys one by one (%u)",
+       seen_kind_name(kind), (unsigned long long)keys,
+       flags & SEEN_FIXED ? ", fixed" : "", wrong);
+}
+
+static const sn_variant *counted;
+static size_t calls;
+
+static void count_has(const sn_layer *l, const uint64_t *h, size_t n, bool *found)
+{
+    calls++;
+    counted->has(l, h, n, found);
+}
+
+static size_t count_add(sn_layer *l, const uint64_t *h, size_t n, bool *dup)
+{
+    calls++;
+    return counted->add(l, h, n, dup);
+}
+
+/* A full set, or one with little room, takes repeats in batches, not one by one. */
+static void repeats_are_cheap(uint64_t room)
+{
+    seen_spec spec = {.kind = SEEN_SET, .keys = 10, .seed = 7};
+    seen_filter *f;
+    uint64_t h[4096];
+    bool dup[4096];
+    if (seen_new(&spec, &f) < 0)
+        exit(2);
+    for (unsigned i = 0; i < 4096; i++)
+        h[i] = seen_hash(f, LE8((uint64_t)i % (10 - room)));
+    seen_add_hashes(f, h, 10 - room, dup, NULL);
+    counted = f->layer->variant;
+    sn_variant counting = *counted;
+    counting.has = count_has;
+    counting.add = count_add;
+    f->layer->variant = &counting;
+    calls = 0;
+    seen_add_hashes(f, h, 4096, dup, NULL);
+    f->layer->variant = counted;
+    ok(calls <= 4096 / 256 && f->layers == 1,
+       "a set with room for %llu more keys finds 4,096 keys that are there in %zu "
+       "looks",
+       (unsigned long long)room, calls);
+    seen_free(f);
+}
+
 int main(void)
 {
+    repeats_are_cheap(0);
+    repeats_are_cheap(1);
+    repeats_are_cheap(5);
     close(mkstemp(path));
+    for (uint64_t keys = 10; keys <= 1000; keys *= 10) {
+        batches_at_the_brim(SEEN_SET, 0, keys);
+        batches_at_the_brim(SEEN_SET, SEEN_FIXED, keys);
+        batches_at_the_brim(SEEN_BLOCKED, 0, keys);
+        batches_at_the_brim(SEEN_BLOCKED, SEEN_FIXED, keys);
+        batches_at_the_brim(SEEN_CUCKOO, SEEN_ONCE, keys);
+        batches_at_the_brim(SEEN_CUCKOO, 0, keys);
+        batches_at_the_brim(SEEN_QUOTIENT, 0, keys);
+    }
     grow(SEEN_AUTO, 0, 0, 0.01, WORK(1000000), false);
     grow(SEEN_AUTO, 0, 0, 0.001, WORK(200000), false);
     grow(SEEN_AUTO, SEEN_REMOVES, 0, 0.01, WORK(100000), false);
