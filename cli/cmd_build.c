@@ -17,10 +17,12 @@ enum { OPT_WORK = 300, OPT_TMP, OPT_SEED, OPT_STATS };
 
 static const kit_option options[] = {
     {'e', "error", "P",
-     "Probability of a false positive (0.001, 0.1%, 1/1000) [0.01 without -m]."},
+     "Probability of a false positive (0.001, 0.1%, 1/1000) [0.01 without -m].",
+     .brief = "allow this share of false positives [0.01]"},
     {'m', "memory", "SIZE",
      "The smallest error that fits into a file of SIZE (500MB is 500,000,000 bytes, "
-     "500M is 500 times 2^20)."},
+     "500M is 500 times 2^20).",
+     .brief = "the smallest error in a file of SIZE"},
     {'n', "expect", "N",
      "Expect N lines: a disk that is too small is then reported at once, not after an "
      "hour."},
@@ -31,7 +33,8 @@ static const kit_option options[] = {
     {OPT_SEED, "seed", "N", "Seed of the hash, instead of a fresh random one."},
     KEY_OPTIONS,
     THREAD_OPTION,
-    {'f', "force", NULL, "Replace FILTER if it exists."},
+    {'f', "force", NULL, "Replace FILTER if it exists.",
+     .brief = "replace FILTER"},
     FILE_OPTIONS,
     {OPT_STATS, "stats", NULL,
      "At the end print on standard error what was built and what it took."},

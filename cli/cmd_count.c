@@ -22,24 +22,29 @@ enum { OPT_JSON = 300, OPT_TOP, OPT_QUANTILES };
 
 static const kit_option options[] = {
     KEY_OPTIONS,
-    {'b', "by", "N", "Count separately for each value of field N, such as the day."},
+    {'b', "by", "N", "Count separately for each value of field N, such as the day.",
+     .brief = "count for each value of field N"},
     {'w', "width", "N",
      "Use only the first N bytes of that field: 10 of 2026-11-15T05:58:52 are the "
      "day."},
     {OPT_TOP, "top", "N",
      "Print the N most frequent values instead, each after the least and the most it "
-     "can have occurred."},
+     "can have occurred.",
+     .brief = "the N most frequent instead"},
     {OPT_QUANTILES, "quantiles", "[LIST]",
      "Values are numbers: print their quantiles instead, those of LIST (0.5,99%) or "
      "the "
-     "usual ones."},
+     "usual ones.",
+     .brief = "quantiles of numbers instead"},
     OPTION_ERROR,
     OPTION_EXPECT,
     OPTION_NO_SCRATCH,
     {'m', "memory", "SIZE",
      "Use at most SIZE, however many values come: 16K gives a standard error of 0.8%. "
-     "The values of --top are kept in addition."},
-    {OPT_JSON, "json", NULL, "Print JSON, with the error."},
+     "The values of --top are kept in addition.",
+     .brief = "use at most SIZE"},
+    {OPT_JSON, "json", NULL, "Print JSON, with the error.",
+     .brief = "print JSON"},
     THREAD_OPTION,
     {'q', "quiet", NULL, "Show neither progress nor the error."},
     {0},

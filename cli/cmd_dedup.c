@@ -57,7 +57,8 @@ static const kit_option options[] = {
      "paragraph: "
      "a paragraph whose words were seen before as a whole. document: a document whose "
      "n-grams, across paragraphs, were mostly seen before.",
-     .words = "ngram paragraph document"},
+     .words = "ngram paragraph document",
+     .brief = "ngram, paragraph or document"},
     {'x', "exact", NULL,
      "Compare whole paragraphs or documents byte for byte instead of by words."},
     {'N', "ngram", "N", "Words in an n-gram [13]."},
@@ -65,14 +66,16 @@ static const kit_option options[] = {
      "Paragraphs with fewer words than N stay [5]; a longer one that is too short for "
      "an n-gram counts as one n-gram."},
     {'t', "threshold", "SHARE",
-     "Remove what has more than SHARE of its n-grams seen before [0.8]."},
+     "Remove what has more than SHARE of its n-grams seen before [0.8].",
+     .brief = "remove what has more than this seen before [0.8]"},
     {OPT_DOCUMENT_TOO, "document-too", NULL,
      "Remove a whole document if that holds for all its paragraphs together."},
     {OPT_LIKE, "like", "TOOL",
      "Rules and marks of bff, dclm (from 13 words on, whole documents too) or dolma "
      "(equal "
      "paragraphs). Other options change them.",
-     .words = "bff dclm dolma"},
+     .words = "bff dclm dolma",
+     .brief = "the rules of bff, dclm or dolma"},
     {OPT_NORMALIZE, "normalize", "LIST",
      "Compare texts in another spelling; the output keeps its own. Any of lower, "
      "digits (each is 0), punctuation (left out), space (one blank), nfkc, separated "
@@ -86,17 +89,20 @@ static const kit_option options[] = {
      .words = "newline blank-line"},
     {OPT_SAMPLE, "sample", "S",
      "Look at one n-gram in S, chosen by its hash: 1/S of the memory."},
-    {OPT_FIELD, "field", "NAME", "The field with the text [text]; a.b is b inside a."},
+    {OPT_FIELD, "field", "NAME", "The field with the text [text]; a.b is b inside a.",
+     .brief = "the field with the text [text]"},
     {OPT_ID, "id", "NAME", "The field that marks repeat [id]."},
     KIT_OPTIONS_ABOUT("Memory and error"),
     {'n', "expect", "N",
      "Expect N distinct n-grams, or whole paragraphs or documents. More may come: the "
-     "filter grows. Without it, the size of the files says how many to begin with."},
+     "filter grows. Without it, the size of the files says how many to begin with.",
+     .brief = "expect N n-grams in all"},
     {'e', "error", "P",
      "Take an absent key for a present one with probability P [0.01 for n-grams]. "
      "Whole paragraphs and documents have 64-bit fingerprints unless P is given."},
     {'m', "memory", "SIZE",
-     "Stay within SIZE (64M, 1G), with a warning when the error rises."},
+     "Stay within SIZE (64M, 1G), with a warning when the error rises.",
+     .brief = "stay within SIZE"},
     {OPT_MAX_LOST, "max-lost", "N",
      "Stop before more than N, or a share such as 0.1%, of the paragraphs judged are "
      "expected to be removed wrongly [0.1%]."},
@@ -105,10 +111,12 @@ static const kit_option options[] = {
     {'o', "output", "DIR",
      "Write a file of the same name for each input to DIR. Without it the result of "
      "one "
-     "input goes to standard output."},
+     "input goes to standard output.",
+     .brief = "one result for each input, in DIR"},
     {OPT_MARK, "mark", NULL,
      "Remove nothing: write for each document a line with its id and the spans that "
-     "would go, as byte offsets in the UTF-8 of the text."},
+     "would go, as byte offsets in the UTF-8 of the text.",
+     .brief = "remove nothing, print what would go"},
     {OPT_ATTRIBUTE, "attribute", "NAME",
      "The attribute's name in marks like Dolma's [seen_dedup]."},
     {OPT_PACK, "pack", "HOW",
@@ -121,7 +129,8 @@ static const kit_option options[] = {
      "Write what was removed to FILE: file, line, id, span and text. If FILE is a "
      "folder, "
      "or ends in a slash, each input has a file of its own there, packed as its "
-     "result."},
+     "result.",
+     .brief = "write what was removed here"},
     {OPT_ORIGINS, "origins", NULL,
      "Also say there where it was first seen. Takes 16 to 64 bytes for each n-gram."},
     {OPT_KEEP_EMPTY, "keep-empty", NULL,
@@ -138,7 +147,8 @@ static const kit_option options[] = {
     {'s', "state", "FILE",
      "Remember in FILE what was seen, and in FILE.files which inputs were finished. "
      "The "
-     "next run goes on from there; after a kill, run the same command again."},
+     "next run goes on from there; after a kill, run the same command again.",
+     .brief = "go on later, or after a kill"},
     PRIVATE_OPTION,
     {OPT_SAVE_EVERY, "save-every", "SIZE",
      "Save the state between files after SIZE of text [8 times its own size, at least "

@@ -10,15 +10,19 @@
 
 static const kit_option options[] = {
     {'v', "invert", NULL,
-     "Print the lines that are not in the filter; these are always right."},
-    {'c', "count", NULL, "Print only the number of lines."},
-    {'q', "quiet", NULL, "Print nothing, and stop at the first line found."},
+     "Print the lines that are not in the filter; these are always right.",
+     .brief = "print the lines that are not in it"},
+    {'c', "count", NULL, "Print only the number of lines.",
+     .brief = "print only their number"},
+    {'q', "quiet", NULL, "Print nothing, and stop at the first line found.",
+     .brief = "only the exit status"},
     WORD_OPTION,
     OPTION_REDIS("Instead of FILTER: use one"),
     OPTION_REDIS_MODULE,
     KEY_OPTIONS,
     OPTION_FORMAT,
-    {'o', "output", "FILE", "Write to FILE, which is replaced at the end."},
+    {'o', "output", "FILE", "Write to FILE, which is replaced at the end.",
+     .brief = "write to FILE"},
     THREAD_OPTION,
     {0},
 };

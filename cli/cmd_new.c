@@ -18,27 +18,32 @@ enum { OPT_LIKE = 300, OPT_FIXED, OPT_SEED, OPT_BITS, OPT_KEY_TYPE };
 static const kit_option options[] = {
     OPTION_EXPECT,
     OPTION_ERROR,
-    {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE."},
+    {'m', "memory", "SIZE", "With -n: the smallest error that fits into SIZE.",
+     .brief = "with -n: the smallest error in SIZE"},
     {OPT_KIND, "kind", "KIND",
      "Use this kind of filter instead of the best one: classic, blocked, split, set, "
      "cuckoo, quotient; 'seen plan' compares them. Or another system's format, "
      "NAME[:PARAM=VALUE,...] of 'seen formats'; then -m M is its number of bits.",
-     .list = kind_names},
+     .list = kind_names,
+     .brief = "this kind, or another system's format"},
     {OPT_BITS, "bits", "M",
      "Exactly M bits (a classic filter unless --kind is given)."},
     {'k', "probes", "K", "Exactly K probes a key."},
     {OPT_LIKE, "like", "OLD",
      "The same kind, size and hash as the filter OLD, so that the two can be merged. "
-     "OLD stays as it is, and nothing secret is shown."},
+     "OLD stays as it is, and nothing secret is shown.",
+     .brief = "to be merged with OLD"},
     {OPT_KEY_TYPE, "key-type", "TYPE",
      "What its keys will be: text, int64, uint64, uuid, mixed, ... Without this, the "
      "first key decides."},
     {OPT_FIXED, "fixed", NULL, "Refuse more keys than expected instead of growing."},
-    {'r', "removable", NULL, "Only kinds that can remove keys."},
+    {'r', "removable", NULL, "Only kinds that can remove keys.",
+     .brief = "keys can be removed"},
     {OPT_SEED, "seed", "N",
      "Seed of the hash, instead of a fresh random one. Filters can be merged only if "
      "their seeds agree. With a known seed, strangers can choose keys that collide."},
-    {'f', "force", NULL, "Replace FILTER if it exists."},
+    {'f', "force", NULL, "Replace FILTER if it exists.",
+     .brief = "replace FILTER"},
     FILE_OPTIONS,
     {OPT_REDIS, "redis", "URL",
      "Make it in Redis or Valkey, redis://host:port/name, for -n keys [1M] and -e; "

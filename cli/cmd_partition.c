@@ -22,12 +22,15 @@ enum { OPT_FIELD = 300, OPT_SEED, OPT_PACK, OPT_SKIP_BAD };
 enum { MOST_PARTS = 10000, PART_ROOM = 256 << 10 };
 
 static const kit_option options[] = {
-    {'N', "parts", "N", "Make N files, part-0 to part-(N-1)."},
-    {'o', "output", "DIR", "Write them to DIR; they appear when all lines are read."},
+    {'N', "parts", "N", "Make N files, part-0 to part-(N-1).",
+     .brief = "make N files"},
+    {'o', "output", "DIR", "Write them to DIR; they appear when all lines are read.",
+     .brief = "in this folder"},
     KEY_OPTIONS,
     {OPT_FIELD, "field", "NAME",
      "Lines are JSON objects, and the key is the text in this field; a.b is b inside "
-     "a."},
+     "a.",
+     .brief = "the key is this field of JSON lines"},
     {OPT_SKIP_BAD, "skip-bad", NULL,
      "Use a line that is not a JSON object with such a field as its own key, instead "
      "of failing."},

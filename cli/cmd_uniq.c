@@ -35,10 +35,34 @@ enum {
 enum { FIRST_KEYS = 8191 * 7, LEAST_MEMORY = 4096 };
 
 static const kit_option options[] = {
+    KIT_OPTIONS_ABOUT("What counts as the same line"),
+    KEY_OPTIONS,
+    {'w', "width", "N", "Compare only the first N bytes of the key."},
+    KIT_OPTIONS_ABOUT("What is printed"),
+    {'d', "repeated", NULL, "Print only lines seen before, each time.",
+     .brief = "print only what came before"},
+    {'c', "count", NULL,
+     "Print each distinct line after the number of times it came, as uniq -c does for "
+     "sorted lines; with -d only those that came twice or more. With -m SIZE counts "
+     "are exact while they fit, then estimated, with a bound that is printed.",
+     .brief = "print how often each line came"},
+    {OPT_BY_COUNT, "by-count", NULL, "With --count: the most frequent first."},
+    {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
+    {OPT_AGAINST, "against", "FILE",
+     "Drop also the lines whose key is in FILE: a filter, or a list of lines, read "
+     "like "
+     "the input (with -k, their field N counts). FILE stays as it is; - is a list on "
+     "standard input. May be repeated.",
+     .brief = "drop also what is in this list or filter"},
+    {'o', "output", "FILE",
+     "Write to FILE, which is replaced at the end; it may be one of the inputs.",
+     .brief = "write here; it may be one of the inputs"},
+    KIT_OPTIONS_ABOUT("What is remembered, and where"),
     {'s', "state", "FILE",
      "Remember the lines in FILE across runs; FILE is created if it is missing. A "
      "killed run may repeat lines next time but never loses one. Sizes (-n, -e, -m) "
-     "apply when FILE is created."},
+     "apply when FILE is created.",
+     .brief = "remember the lines across runs"},
     {OPT_CHECKPOINT, "checkpoint", "N",
      "Save the state whenever N new lines were printed [every 15 seconds, or less "
      "often if it takes long]; 0: only at the end. After a kill the next run goes on "
@@ -52,13 +76,16 @@ static const kit_option options[] = {
      "With --redis: look up, print, and only then record, so that a killed run may "
      "repeat lines next time but never loses one. Other runs that ask meanwhile may "
      "print the same line; without this option exactly one does. -o FILE implies it."},
+    KIT_OPTIONS_ABOUT("How sure, and in how much memory"),
     {'x', "exact", NULL,
      "Compare bytes wherever a hash says 'seen', so that no distinct line is ever "
      "dropped. Reads files twice, or three times if they are larger than half of the "
-     "machine's memory, and copies pipes and compressed files to TMPDIR."},
+     "machine's memory, and copies pipes and compressed files to TMPDIR.",
+     .brief = "lose no line, whatever the hash does"},
     {'e', "error", "P",
      "Use a filter that drops a new line with probability at most P (0.001, 0.1%), in "
-     "a few bits a line, instead of 64-bit fingerprints."},
+     "a few bits a line, instead of 64-bit fingerprints.",
+     .brief = "a few bits a line: lose this share (0.001)"},
     OPTION_EXPECT,
     OPTION_NO_SCRATCH,
     {'m', "memory", "SIZE",
@@ -69,25 +96,11 @@ static const kit_option options[] = {
      "Stop with an error before more than N distinct lines may be lost: the upper end "
      "of "
      "the interval that --stats shows."},
-    {'d', "repeated", NULL, "Print only lines seen before, each time."},
-    {'c', "count", NULL,
-     "Print each distinct line after the number of times it came, as uniq -c does for "
-     "sorted lines; with -d only those that came twice or more. With -m SIZE counts "
-     "are exact while they fit, then estimated, with a bound that is printed."},
-    {OPT_BY_COUNT, "by-count", NULL, "With --count: the most frequent first."},
-    {'D', "repeated-to", "FILE", "Write the lines seen before to FILE as well."},
-    {OPT_AGAINST, "against", "FILE",
-     "Drop also the lines whose key is in FILE: a filter, or a list of lines, read "
-     "like "
-     "the input (with -k, their field N counts). FILE stays as it is; - is a list on "
-     "standard input. May be repeated."},
-    KEY_OPTIONS,
-    {'w', "width", "N", "Compare only the first N bytes of the key."},
-    {'o', "output", "FILE",
-     "Write to FILE, which is replaced at the end; it may be one of the inputs."},
+    KIT_OPTIONS_ABOUT("The run"),
     THREAD_OPTION,
     {OPT_STATS, "stats", NULL,
-     "At the end print on standard error: lines in and out, expected losses, memory."},
+     "At the end print on standard error: lines in and out, expected losses, memory.",
+     .brief = "say how many lines went, and the losses"},
     {OPT_JSON, "json", NULL, "The same as JSON, with kind and error."},
     {'q', "quiet", NULL, "Show no progress on a terminal and no warnings."},
     {0},

@@ -26,15 +26,15 @@
 static const crawl_option rows[] = {
     SECTION("The crawl"),
     {'d', "dir", "DIR", "Keep the crawl in DIR, so that it can be resumed.", RUN,
-     AT(dir), RUN_NEW, 0},
+     AT(dir), RUN_NEW, 0, .brief = "keep the crawl in DIR"},
     {0, "resume", "DIR",
      "Go on with the crawl in DIR, with the options it began with. Options given now "
      "hold for this run only.",
-     RUN, AT(dir), RUN_RESUME, 0},
+     RUN, AT(dir), RUN_RESUME, 0, .brief = "go on with it"},
     {0, "again", "DIR",
      "Fetch the pages of the crawl in DIR again if they changed, and new pages. The "
      "note of a page is then new, changed, gone or unchanged.",
-     RUN, AT(dir), RUN_AGAIN, 0},
+     RUN, AT(dir), RUN_AGAIN, 0, .brief = "fetch what changed since"},
     {0, "list", "DIR",
      "Print the pages done so far, even while the crawl runs; with --json as JSON "
      "lines.",
@@ -54,7 +54,8 @@ static const crawl_option rows[] = {
     SECTION("Scope"),
     {0, "domain", NULL,
      "Crawl all hosts of the seeds' registered domains, not only the seeds' hosts.",
-     CHOICE, AT(scope), SCOPE_DOMAIN, 0},
+     CHOICE, AT(scope), SCOPE_DOMAIN, 0,
+     .brief = "the seeds' domains, not only their hosts"},
     {0, "host", "NAME[:PORT]", "Crawl this host too. May be repeated.", LIST, AT(hosts),
      0, 0},
     {0, "any-host", NULL, "Crawl the whole web.", CHOICE, AT(scope), SCOPE_ANY, 0},
@@ -63,10 +64,11 @@ static const crawl_option rows[] = {
      "one match is enough.",
      LIST, AT(include), 0, 0},
     {0, "exclude", "RE", "Fetch no URL that matches. May be repeated.", LIST,
-     AT(exclude), 0, 0},
+     AT(exclude), 0, 0, .brief = "leave out addresses that match"},
     {0, "depth", "N", "Go at most N links away from the seeds.", NUMBER, AT(depth), 0,
-     1e6},
-    {0, "max-pages", "N", "Stop after N pages.", COUNT, AT(max_pages), 0, 1.8e19},
+     1e6, .brief = "at most N links away"},
+    {0, "max-pages", "N", "Stop after N pages.", COUNT, AT(max_pages), 0, 1.8e19,
+     .brief = "stop after N pages"},
     {0, "host-pages", "N", "Fetch at most N pages of each host.", COUNT, AT(host_pages),
      0, 1.8e19},
     {0, "host-budget", "N",
@@ -91,7 +93,7 @@ static const crawl_option rows[] = {
     {0, "delay", "S",
      "Wait S seconds between requests to a host (1). A longer Crawl-delay in "
      "robots.txt counts instead.",
-     SECONDS, AT(delay), 0, 86400},
+     SECONDS, AT(delay), 0, 86400, .brief = "seconds between two pages of a host"},
     {0, "per-host", "N", "Open at most N connections to a host (1).", NUMBER,
      AT(per_host), 1, 10000},
     {0, "per-address", "N",
@@ -101,8 +103,8 @@ static const crawl_option rows[] = {
     {0, "connections", "N", "Open at most N connections in all (256).", NUMBER,
      AT(connections), 1, 10000},
     {'j', "threads", "N",
-     "Fetch and read pages with N threads (1); they share the limits.",
-     NUMBER, AT(threads), 1, 256},
+     "Fetch and read pages with N threads (1); they share the limits.", NUMBER,
+     AT(threads), 1, 256},
     {0, "user-agent", "TEXT",
      "Say who you are. The first word is the name that robots.txt rules apply to.",
      TEXT, AT(user_agent), 0, 0},
@@ -160,16 +162,17 @@ static const crawl_option rows[] = {
     {'o', "out", "FILE",
      "Write a line for each page to FILE; - is standard output, the default without "
      "--dir.",
-     PATH, AT(out), 0, 0},
+     PATH, AT(out), 0, 0, .brief = "a line for each page"},
     {0, "jsonl", NULL, "Write those lines as JSON.", FLAG, AT(json_lines), 0, 0},
     {0, "warc", "FILE",
      "Write an archive (WARC 1.1, gzip) and its index, FILE.cdxj, sorted at the end.",
-     PATH, AT(warc), 0, 0},
+     PATH, AT(warc), 0, 0, .brief = "the pages themselves, as WARC"},
     {0, "warc-size", "BYTES",
      "Begin another file of the archive, FILE-00001.warc.gz and so on, when one is "
      "larger than this.",
      BYTES, AT(warc_size), 0, 1e15},
-    {0, "links", "FILE", "Write all links: from, to, kind.", PATH, AT(links), 0, 0},
+    {0, "links", "FILE", "Write all links: from, to, kind.", PATH, AT(links), 0, 0,
+     .brief = "all links: from, to, kind"},
     {0, "bodies", "DIR", "Write the pages themselves, one file each.", PATH, AT(bodies),
      0, 0},
     {0, "json", NULL, "Print statistics on standard output at the end.", FLAG,
@@ -182,7 +185,7 @@ static const crawl_option rows[] = {
      "for Prometheus at /metrics (HOST is 127.0.0.1; port 0 is a free one). There is "
      "no "
      "password.",
-     TEXT, AT(status), 0, 0},
+     TEXT, AT(status), 0, 0, .brief = "a page that shows the crawl"},
     {'q', "quiet", NULL, "Print no summary.", FLAG, AT(quiet), 0, 0},
     SECTION("Many crawlers, one crawl"),
     {0, "redis", "URL",
@@ -243,7 +246,8 @@ const kit_command *crawl_command(void)
                                                                 : 256 + i,
                                   .name = rows[i].name,
                                   .arg = rows[i].arg,
-                                  .help = rows[i].help};
+                                  .help = rows[i].help,
+                                  .brief = rows[i].brief};
     return &command;
 }
 

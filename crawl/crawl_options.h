@@ -33,6 +33,7 @@ typedef struct crawl_option {
     enum how how;
     size_t at; /* of the field in config */
     double least, most;
+    const char *brief; /* for -h */
 } crawl_option;
 
 /* Makes the kit's table from the rows; call it first. */

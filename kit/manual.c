@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 const char *const kit_usual_status =
@@ -45,7 +46,7 @@ static void fill(FILE *to, const char *text, int indent, int column)
     fprintf(to, "\n");
 }
 
-void kit_help(FILE *to, const char *program, const kit_command *c)
+static void print_usage(FILE *to, const char *program, const kit_command *c)
 {
     const char *u = c->usage;
     fprintf(to, "Usage: ");
@@ -57,32 +58,69 @@ void kit_help(FILE *to, const char *program, const kit_command *c)
         u += n + 1;
         fprintf(to, "       ");
     }
+}
+
+/* The option with its argument, indented; returns the column after it. */
+static int print_option(FILE *to, const kit_option *o)
+{
+    int at = o->key < 256 ? fprintf(to, "  -%c%s", o->key, o->name ? ", " : "")
+                          : fprintf(to, "      ");
+    if (o->name)
+        at += fprintf(to, "--%s", o->name);
+    if (o->arg)
+        at += *o->arg == '[' ? fprintf(to, "[=%s", o->arg + 1)
+                             : fprintf(to, " %s", o->arg);
+    return at;
+}
+
+static bool has_brief(const kit_command *c)
+{
+    for (const kit_option *o = c->options; o && o->key; o++)
+        if (o->brief)
+            return true;
+    return false;
+}
+
+void kit_help_short(FILE *to, const char *program, const kit_command *c)
+{
+    int all = 0;
+    if (!has_brief(c)) {
+        kit_help(to, program, c);
+        return;
+    }
+    for (const kit_option *o = c->options; o->key; o++)
+        all += o->key != KIT_HEADING;
+    print_usage(to, program, c);
+    fprintf(to, "%c%s.\n\n", toupper((unsigned char)*c->summary), c->summary + 1);
+    for (const kit_option *o = c->options; o->key; o++)
+        if (o->brief) {
+            int at = print_option(to, o);
+            fprintf(to, "%*s%s\n", at < 24 ? 24 - at : 1, "", o->brief);
+        }
+    fprintf(to, "\n'%s --help' explains all %d options, with examples.\n", program,
+            all);
+}
+
+void kit_help(FILE *to, const char *program, const kit_command *c)
+{
+    print_usage(to, program, c);
     fprintf(to, "\n");
     fill(to, c->about, 0, 0);
     fprintf(to, "\nOptions:\n");
     for (const kit_option *o = c->options; o && o->key; o++) {
-        int at = 2;
         if (o->key == KIT_HEADING) {
             fprintf(to, "%s%s:\n", o == c->options ? "" : "\n", o->help);
             continue;
         }
-        fprintf(to, "  ");
-        if (o->key < 256)
-            at += fprintf(to, "-%c%s", o->key, o->name ? ", " : "");
-        else
-            at += fprintf(to, "    ");
-        if (o->name)
-            at += fprintf(to, "--%s", o->name);
-        if (o->arg)
-            at += *o->arg == '[' ? fprintf(to, "[=%s", o->arg + 1)
-                                 : fprintf(to, " %s", o->arg);
+        int at = print_option(to, o);
         if (at > 22) {
             fprintf(to, "\n");
             at = 0;
         }
         fill(to, o->help, 24, at);
     }
-    fprintf(to, "      --help            Print this text.\n");
+    fprintf(to, "      --help            Print this text%s.\n",
+            has_brief(c) ? "; -h prints what is needed most" : "");
     if (c->examples) {
         fprintf(to, "\nExamples:\n");
         for (const char *e = c->examples; *e;) {

@@ -100,8 +100,10 @@ static void refuse(const kit_parse *p, int key, const char *word)
 /* Prints what KEY asks for and ends the program; returns if KEY is an option. */
 static void answer(const kit_parse *p, int key)
 {
-    if (key == HELP || (key == 'h' && !kit_option_keyed(p->command, 'h')))
+    if (key == HELP)
         kit_help(stdout, p->program, p->command);
+    else if (key == 'h' && !kit_option_keyed(p->command, 'h'))
+        kit_help_short(stdout, p->program, p->command);
     else if (key == VERSION && kit_version)
         kit_version();
     else if (key == MAN)

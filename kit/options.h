@@ -14,6 +14,7 @@ typedef struct kit_option {
     unsigned marks;   /* bits for the program itself, which the kit ignores */
     const char *words; /* what a shell completes the argument to, separated by */
     const char *(*list)(void);  /* blanks; or who knows it at run time; NULL: neither */
+    const char *brief; /* a few words for -h, which shows only rows that have them */
 } kit_option;
 
 /* A row that is not an option: a title for the rows below it, in --help and the man
@@ -57,9 +58,10 @@ kit_parse kit_parse_start(const char *program, const kit_command *c, int argc,
 /* The next option's key, or 0 when only operands are left (p->argv[p->at] on). An
  * option may come any number of times.
  *
- * Answers --help and --version itself, and two that no help lists: --help-man prints
- * the man page, --help-words the options for a shell's completion. A wrong option is
- * reported and ends the program with status 2. */
+ * Answers --help, -h (what is needed most, where the table says it) and --version
+ * itself, and two that no help lists: --help-man prints the man page, --help-words the
+ * options for a shell's completion. A wrong option is reported and ends the program
+ * with status 2. */
 int kit_next(kit_parse *p);
 
 /* Reports "--expect: 'x' is not WHAT" and ends the program with status 2. */
@@ -71,6 +73,8 @@ void kit_usage(const kit_parse *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 
 void kit_help(FILE *to, const char *program, const kit_command *c);
+/* The rows with a few words, one line each; all of the help if there are none. */
+void kit_help_short(FILE *to, const char *program, const kit_command *c);
 void kit_man(FILE *to, const char *program, const kit_command *c, const char *see_also);
 
 /* The options as words, each with a blank in front; the arguments that can be listed,

@@ -22,13 +22,15 @@ enum { OPT_KIND = 0x420, OPT_NO_SCRATCH };
 #define OPTION_EXPECT                                                                  \
     {                                                                                  \
         'n', "expect", "N",                                                            \
-            "Expect N distinct keys (20M, 2e7). More may come: the filter grows."      \
+            "Expect N distinct keys (20M, 2e7). More may come: the filter grows.",     \
+            .brief = "expect N distinct keys (20M)"                                    \
     }
 #define OPTION_ERROR                                                                   \
     {                                                                                  \
         'e', "error", "P",                                                             \
             "Use a filter in which an absent key is found with probability P (0.001, " \
-            "0.1%, 1/1000)."                                                           \
+            "0.1%, 1/1000).",                                                          \
+            .brief = "allow this share of false positives (0.001)"                     \
     }
 
 #define OPTION_NO_SCRATCH                                                              \

@@ -37,23 +37,27 @@ enum { OPT_TRIM = 0x400, OPT_CSV, OPT_CRLF };
      "The key is field FIELD (1 is the first) instead of the whole line. A line "      \
      "without that field has the empty key. 2,3 are two fields together, as a CSV "    \
      "record. A name (with --csv) is the column that the header calls so: the first "  \
-     "line of each file, which is no line itself and printed as it came."},            \
+     "line of each file, which is no line itself and printed as it came.",             \
+     .brief = "the key is this field: 2; 2,3; a name (--csv)"},                      \
         {'t', "separator", "CHAR",                                                     \
          "Fields are separated by CHAR (\\t is a tab) instead of by blanks; two in a " \
          "row enclose an empty field."},                                               \
         {OPT_CSV, "csv", NULL,                                                         \
          "Fields are those of CSV, separated by commas or -t CHAR and unquoted; a "    \
          "record may span several lines. A byte order mark is not part of the key; a " \
-         "quote that is never closed is an error."},                                   \
+         "quote that is never closed is an error.",                                    \
+         .brief = "fields are those of CSV"},                                          \
         {OPT_TRIM, "trim", NULL, "Ignore white space around the key."},                \
         {OPT_CRLF, "crlf", NULL,                                                       \
          "A carriage return at the end of a line is not part of it (lists from "       \
          "Windows)."},                                                                 \
-        {'i', "ignore-case", NULL, "Ignore the case of ASCII letters."},               \
+        {'i', "ignore-case", NULL, "Ignore the case of ASCII letters.",                \
+         .brief = "ignore the case of letters"},                                       \
         {'u', "url", NULL,                                                             \
          "Compare keys as normalised URLs: scheme and host in lower case, no default " \
          "port, no dot segments, no fragment, no needless percent-encoding. Anything " \
-         "that is not a URL is compared byte for byte."},                              \
+         "that is not a URL is compared byte for byte.",                               \
+         .brief = "compare addresses, not their spelling"},                            \
     {                                                                                  \
         'z', "zero-terminated", NULL, "Lines end in NUL instead of newline."           \
     }
@@ -116,7 +120,8 @@ enum { OPT_WORD = 0x408 };
 #define WORD_OPTION                                                                    \
     {                                                                                  \
         OPT_WORD, "word", "KEY",                                                       \
-            "Take this key instead of reading lines; may be repeated."                 \
+            "Take this key instead of reading lines; may be repeated.",                \
+            .brief = "this key, instead of lines"                                      \
     }
 /* Adds to W; returns whether KEY was that option. */
 bool word_option(words *w, const kit_parse *p, int key);

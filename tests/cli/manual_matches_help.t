@@ -42,6 +42,23 @@ for c in $(seen help --list); do
         ok "runs: $line" bash -c "cd run && { $line; test \$? -le 1; }"
     done <examples
 done
+# -h: what is needed most, of the same table.
+for c in uniq dedup has count new build; do
+    seen $c -h >short
+    ok "seen $c -h: at most 20 lines of at most 80 columns" sh -c \
+        'test $(wc -l <short) -le 20 && test $(wc -L <short) -le 80'
+    ok "seen $c -h: it begins and ends as it should" sh -c "head -n 1 short | grep -q '^Usage: seen $c' &&
+        tail -n 1 short | grep -q \"'seen $c --help' explains all [0-9]* options\""
+    seen $c --help >long
+    ok "seen $c -h: every option is one of --help" sh -c "
+        grep -- '^ .*--' short | sed 's/^\(.\{22\}[^ ]*\).*/\1/; s/ *\$//' | while IFS= read -r o; do
+            grep -qF -- \"\$o\" long || exit 1
+        done && test \$(grep -c -- '^ .*--' short) -ge 5"
+done
+same "seen uniq --help has its options in groups" \
+    "What counts as the same line:,What is printed:,What is remembered, and where:,How sure, and in how much memory:,The run:" \
+    "$(seen uniq --help | sed -n '/^Options:/,/^Examples:/p' | grep '^[A-Z].*:$' | sed '1d;$d' | tr '\n' ',' | sed 's/,$//')"
+same "a command with few options says all of them with -h" "$(seen verify --help)" "$(seen verify -h)"
 ok "seen(1) names every command" sh -c "for c in \$(seen help --list); do
     grep -q \"seen \$c\" '$build/man/seen.1' || exit 1; done"
 same "a command prints its own man page" "$(seen help --man uniq)" "$(seen uniq --help-man)"
