@@ -4,8 +4,9 @@
  * filter grows, every prefix gives bits to the address, so nothing is hashed again and
  * no layer is appended: one cache line answers a question, now and then the next one,
  * for ever. The chance that an absent key is found is the sum of 2^-length over all
- * prefixes. What this costs: 18 to 22 bits a key at 1%, and a walk through all of it
- * whenever it grows by a seventh.
+ * prefixes. What this costs, beside a filter made to measure: 1.9 times the bits (20 to
+ * 23 a key at 1%), 2.4 times the time of a lookup, some 50 ns an add, half of it for
+ * walks through all of it whenever it grows by a seventh.
  *
  * Lines are described in quotient.h; growing and merging are in quotient_resize.c. */
 #include "kind/quotient.h"

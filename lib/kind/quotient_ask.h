@@ -190,8 +190,8 @@ INLINE sn_quotient wider(const sn_quotient *q)
 }
 
 /* Code of its own for the most common width, and for each number of whole bytes. */
-NOINLINE void ask_16(const sn_quotient *q, const uint64_t *h, const uint32_t *at, size_t n,
-                  bool *found)
+NOINLINE void ask_16(const sn_quotient *q, const uint64_t *h, const uint32_t *at,
+                     size_t n, bool *found)
 {
     ask_with(sn_quotient_lines(q->body, q->lines, 16), h, at, n, found);
 }

@@ -20,7 +20,7 @@
 static const struct growth {
     unsigned slots; /* of a line, at least */
     double load, step;
-} growths[] = {{32, 0.9, 1.15}, {28, 0.875, 1.15}, {27, 0.82, 1.2}, {0, 0.74, 1.25}};
+} growths[] = {{32, 0.9, 1.15}, {28, 0.83, 1.15}, {27, 0.82, 1.2}, {0, 0.78, 1.3}};
 
 static const struct growth *growth_of(unsigned width)
 {
