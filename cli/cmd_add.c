@@ -54,6 +54,7 @@ typedef struct job {
 
     named_filter *f;
     uint64_t lines, changed;
+    uint64_t forever; /* keys that cannot be removed */
 } job;
 
 static void parse(job *j, const kit_command *self, int argc, char **argv)
@@ -104,8 +105,12 @@ static void change_keys(job *j, const seen_key *key, const uint64_t *hash, size_
     }
     for (size_t i = 0; i < n; i++) {
         int rc = named_remove(j->f, key + i);
-        if (rc < 0)
+        if (rc == SEEN_EFOREVER) {
+            if (!j->forever++)
+                kit_warn("%s: %s", j->f->name, seen_reason());
+        } else if (rc < 0) {
             named_die(j->f->name, rc);
+        }
         j->changed += rc == 1;
     }
 }
@@ -159,7 +164,10 @@ static int change(const kit_command *self, int argc, char **argv, bool removes)
                 removes ? "removed" : "new");
     named_close(j.f);
     free(j.words.key);
-    return removes && !j.changed ? 1 : 0;
+    if (j.forever > 1)
+        kit_warn("%s keys in all stay for that reason; the others are removed",
+                 kit_counted(j.forever));
+    return j.forever ? 2 : removes && !j.changed ? 1 : 0;
 }
 
 static int add_main(const kit_command *self, int argc, char **argv)
@@ -195,11 +203,13 @@ const kit_command cmd_rm = {
     .usage = "[OPTION]... FILTER [FILE]...\n[OPTION]... --word KEY FILTER",
     .about =
         "Removes each line of the FILEs, or of standard input, from FILTER, if its "
-        "kind can: set and cuckoo ('seen new -r' makes one). Remove only keys that "
+        "kind can: set, cuckoo, quotient ('seen new -r' makes one). Remove only keys "
+        "that "
         "were added: in a cuckoo filter, removing any other key may remove one that "
         "shares its fingerprint.",
     .options = rm_options,
-    .status = "0 if a key was removed, 1 if none was there, 2 if something failed.",
+    .status = "0 if a key was removed, 1 if none was there, 2 if something failed or a "
+              "key stays because it was added too often (the others are removed).",
     .examples = "# No longer blocked\n"
                 "$ seen rm --word http://good.example/ members.seen\n",
     .run = rm_main,

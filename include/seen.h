@@ -91,7 +91,8 @@ enum seen_code {
     SEEN_EVERSION = -11, /* the file was made by a newer version */
     SEEN_EDAMAGED = -12, /* a checksum does not match: the file is damaged */
     SEEN_ECANCEL = -13,  /* the caller asked to stop */
-    SEEN_EBUSY = -14     /* another process is writing to the file */
+    SEEN_EBUSY = -14,    /* another process is writing to the file */
+    SEEN_EFOREVER = -15  /* the key was added too often to be removed */
 };
 
 /* The code in words; never NULL. */
@@ -276,15 +277,13 @@ SEEN_API bool seen_has(const seen_filter *f, const void *key, size_t len);
  * reason in seen_reason(); SEEN_ENOMEM. */
 SEEN_API int seen_ask(const seen_filter *f, const void *key, size_t len);
 
-/* Removes one earlier add of KEY, in kinds that can. Returns 1 if something was
- * removed, 0 if KEY was certainly absent. A set holds a key once, however often it was
- * added; a cuckoo or quotient filter holds a copy for each add, up to eight (a quotient
- * filter refuses the ninth with SEEN_EFULL). Removing a key that was never added may
- * take away another key that shares its fingerprint.
- *
- * SEEN_EKIND if this kind cannot remove, or F was made with SEEN_ONCE, or is a quotient
- * filter made without SEEN_REMOVES or 500 times larger than when KEY was added;
- * SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
+/* Removes one earlier add of KEY: 1 if a copy is gone, 0 if KEY was certainly absent. A
+ * set holds a key once, however often it was added; a cuckoo or quotient filter holds a
+ * copy for each add, up to eight. A quotient filter refuses the ninth (SEEN_EFULL); a
+ * cuckoo filter takes it, and KEY stays for ever from the eighth on: SEEN_EFOREVER.
+ * Removing a key that was never added may take away another one. SEEN_EKIND if F cannot
+ * remove, as with SEEN_ONCE, or is a quotient filter 500 times larger than when KEY
+ * came; SEEN_EREADONLY; SEEN_EIO; SEEN_EINVAL as for seen_add. */
 SEEN_API int seen_remove(seen_filter *f, const void *key, size_t len);
 
 /* Batches: several times faster than one by one, because memory is fetched for

@@ -9,7 +9,7 @@ export type Hash = "keyed" | "xxh3" | "xxh64";
 export class SeenError extends Error {
   constructor(code: string, message: string);
   code: "EINVAL" | "ENOMEM" | "ETOOBIG" | "EFULL" | "ERANGE" | "EKIND" | "EMISMATCH" | "EREADONLY" | "EIO" | "EFORMAT" |
-    "EVERSION" | "EDAMAGED" | "ECANCEL" | "EBUSY";
+    "EVERSION" | "EDAMAGED" | "ECANCEL" | "EBUSY" | "EFOREVER";
 }
 
 /** What the bytes of a foreign filter do not say, or how a new one shall be; see formats(). */

@@ -7,7 +7,7 @@
 const KINDS = ["auto", "classic", "blocked", "split", "set", "cuckoo", "ribbon", "foreign", "quotient"];
 const NATIVE = KINDS.filter((kind) => kind !== "auto" && kind !== "foreign");
 const CODES = ["", "EINVAL", "ENOMEM", "ETOOBIG", "EFULL", "ERANGE", "EKIND", "EMISMATCH", "EREADONLY",
-  "EIO", "EFORMAT", "EVERSION", "EDAMAGED", "ECANCEL", "EBUSY"];
+  "EIO", "EFORMAT", "EVERSION", "EDAMAGED", "ECANCEL", "EBUSY", "EFOREVER"];
 const HASHES = ["", "xxh3", "xxh64", "keyed"];
 const CAN = { add: 1, remove: 2, merge: 4, grow: 8 };
 const FIXED = 1, REMOVES = 8, SMALLEST = 16;

@@ -80,6 +80,8 @@ const char *seen_strerror(int code)
         return "stopped";
     case SEEN_EBUSY:
         return "another process is writing to the file";
+    case SEEN_EFOREVER:
+        return "the key was added too often to be removed";
     }
     return "unknown error";
 }

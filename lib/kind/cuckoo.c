@@ -5,11 +5,11 @@
  * buckets, and a lookup reads two lines.
  *
  * Every add stores one copy and every remove removes one. Two buckets have room
- * for eight copies of one key; a key that has that many is permanent: further
- * adds and removes of it report that it is there and change nothing, so that there is
- * never a false "no". A key that finds no place after many moves goes to a small stash;
- * the layer is full only when the stash is full. Removing a key that was never added
- * may remove another one, unless no fingerprint matches.
+ * for eight copies of one key; a key that has that many is permanent: further adds of
+ * it change nothing, and removes are refused, so that there is never a false "no". A
+ * key that finds no place after many moves goes to a small stash; the layer is full
+ * only when the stash is full. Removing a key that was never added may remove another
+ * one, unless no fingerprint matches.
  *
  * A layer made with SEEN_ONCE stores no second copy and cannot remove: the smallest
  * kind for keys that are only added, however often.
@@ -331,8 +331,11 @@ static int remove_one(sn_layer *l, uint64_t h)
     sn_family f = sn_family_of(l);
     sn_place p = sn_place_of(&f, h);
     view w = look(l, &f, &p);
-    if (w.for_good)
-        return 1; /* permanent: there may have been more adds than copies */
+    if (w.for_good) /* there may have been more adds than copies */
+        return sn_fail(SEEN_EFOREVER,
+                       "the key cannot be removed: it, or several that look like it, "
+                       "were added %d times or more, and nobody counts further",
+                       p.alt != p.b ? 8 : 4);
     if (w.stash)
         stash_drop(l, w.at);
     else if (w.copies[0])

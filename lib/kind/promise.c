@@ -43,7 +43,8 @@ static double of_line(double j, unsigned k, double bits, double *mean)
     double vary = empty * fmax(1 - (1 + throws / bits) * empty, 0) / bits;
     double slope = empty / bits;
     vary = (vary + slope * slope * j * part * (1 - part)) / (set * set);
-    return (k <= 8 ? pow(1 + vary, k) : pow(1 + 4 * vary, k - 8) * pow(1 + vary, 16 - k)) -
+    return (k <= 8 ? pow(1 + vary, k)
+                   : pow(1 + 4 * vary, k - 8) * pow(1 + vary, 16 - k)) -
            1;
 }
 
@@ -83,7 +84,8 @@ static double of_lines(const crowding *c, unsigned k, double bits)
         double w = 1, j = c->most_likely;
         if (way > 0)
             w *= c->each / ++j;
-        for (; j >= 0 && w > 1e-18; w *= way > 0 ? c->each / (j + 1) : j / c->each, j += way) {
+        for (; j >= 0 && w > 1e-18;
+             w *= way > 0 ? c->each / (j + 1) : j / c->each, j += way) {
             double mean, within = of_line(j, k, bits, &mean);
             all += w;
             f += w * mean;
@@ -119,7 +121,8 @@ static double of_crowd(double j, unsigned k, double bits)
     return fmin(mean * (1 + 2 * sqrt(vary)), pow(fmin(j * k / 8 / bits, 1), k));
 }
 
-/* What the crowds add: how many lines have J keys or more is seldom above most_events().
+/* What the crowds add: how many lines have J keys or more is seldom above
+ * most_events().
  */
 static double of_crowds(const crowding *c, unsigned k, double bits)
 {

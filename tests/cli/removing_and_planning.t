@@ -80,6 +80,15 @@ ok "plan says why, and measures lookups" sh -c 'seen plan -n 200k | grep -q "see
     seen plan -n 200k --json >plan.json && [ "$(grep -c "\"kind\":" plan.json)" -ge 7 ] &&
     [ "$(grep -c "\"kind\":" plan.json)" = "$(grep -c "\"ns\": [0-9]" plan.json)" ]'
 
+# A key that was added too often stays; the others go.
+seen new -r -n 1000 hot.seen
+for i in 1 2 3 4 5 6 7 8 9; do printf 'hot\ncold%s\n' $i; done | seen add hot.seen
+got=$(printf 'cold1\nhot\ncold2\n' | seen rm --stats hot.seen 2>&1)
+same "rm of a key that was added nine times" 2 $?
+case $got in *"cannot be removed"*"2 removed"*) found=yes ;; *) found=$got ;; esac
+same "says so, and removes the others" yes "$found"
+ok "which are gone" sh -c 'seen has --word hot hot.seen && ! seen has --word cold1 hot.seen'
+
 # The page's commands, one after another.
 mkdir page && cd page || exit 1
 printf 'http://bad.example/\nhttp://worse.example/\n' >blocked.txt

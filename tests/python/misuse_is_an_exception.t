@@ -40,6 +40,12 @@ raises((MemoryError, OverflowError, seen.SeenError), "more than any machine has"
 full = seen.Filter(10, 0.01, fixed=True)
 raises(seen.FullError, "a fixed filter gets full", full.update, range(1000))
 
+hot = seen.Filter(1000, 0.01, kind="cuckoo")
+for _ in range(9):
+    hot.add("hot")
+why = raises(seen.ForeverError, "a key that was added nine times cannot be removed", hot.remove, "hot")
+ok("added 8 times" in str(why) and "hot" in hot, "it says why, and the key stays")
+
 # Files.
 why = raises(FileNotFoundError, "a missing file", seen.open, "none.seen")
 ok(why.filename == "none.seen" and why.errno == 2, "errno and filename are there")

@@ -327,6 +327,50 @@ static void family(void)
         drop(&l[i]);
 }
 
+/* Adds a key a hundred times, as far as F takes it, and removes it until F says that
+ * nothing went. */
+static void removes_end(seen_filter *f, const char *what, int most, int last)
+{
+    int adds = 0, removes = 0, rc;
+    for (int i = 0; i < 100; i++)
+        adds += seen_add(f, "hot", 3) >= 0;
+    seen_add(f, "cold", 4);
+    while ((rc = seen_remove(f, "hot", 3)) == 1 && removes < 1000)
+        removes++;
+    bool here = seen_has(f, "hot", 3);
+    ok(removes <= most && removes <= adds && rc == last && here == (rc < 0) &&
+           seen_has(f, "cold", 4),
+       "%s: after %d adds and %d removes, %s", what, adds, removes,
+       rc < 0 ? seen_reason() : "it is gone");
+    ok(seen_remove(f, "hot", 3) == last, "and it stays so");
+    seen_free(f);
+}
+
+/* In every kind that removes, "until nothing was removed" comes to an end. */
+static void every_kind_ends(void)
+{
+    static const struct {
+        seen_spec spec;
+        const char *what;
+        int most, last;
+    } made[] = {
+        {{.kind = SEEN_SET}, "set", 1, 0},
+        {{.kind = SEEN_SET, .keys = 100, .flags = SEEN_FIXED}, "fixed set", 1, 0},
+        {{.kind = SEEN_CUCKOO, .keys = 1000}, "cuckoo", 0, SEEN_EFOREVER},
+        {{.flags = SEEN_REMOVES}, "one that grows", 0, SEEN_EFOREVER},
+        {{.kind = SEEN_QUOTIENT, .flags = SEEN_REMOVES}, "quotient", 8, 0},
+        {{.kind = SEEN_QUOTIENT, .keys = 100, .flags = SEEN_REMOVES | SEEN_FIXED},
+         "fixed quotient", 8, 0},
+    };
+    seen_filter *f;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (ok(seen_new(&made[i].spec, &f) == 0, "%s", made[i].what))
+            removes_end(f, made[i].what, made[i].most, made[i].last);
+    seen_params p = {.keys = 1000};
+    if (ok(seen_new_foreign("rediscuckoo", &p, &f) == 0, "rediscuckoo"))
+        removes_end(f, "rediscuckoo", 100, 0);
+}
+
 static void extremes(void)
 {
     sn_layer l = make(16, 1000, 0.01);
@@ -336,8 +380,9 @@ static void extremes(void)
         took &= add(&l, hot);
     ok(took && l.added == 8, "of a hundred copies of one key eight are kept");
     for (int i = 0; i < 100; i++)
-        took &= sn_cuckoo.remove(&l, hot) == 1;
-    ok(took && has(&l, hot), "and the key then stays permanently: no false no");
+        took &= sn_cuckoo.remove(&l, hot) == SEEN_EFOREVER;
+    ok(took && has(&l, hot) && l.added == 8,
+       "and the key then stays: no false no, and a remove says so: %s", seen_reason());
     drop(&l);
 
     l = make(16, 1000, 0.01);
@@ -451,6 +496,7 @@ int main(void)
     storm(9, 20);
     family();
     extremes();
+    every_kind_ends();
     handle();
     return done();
 }

@@ -20,6 +20,7 @@ from ._seen import (
     BusyError,
     DamagedError,
     Filter,
+    ForeverError,
     FormatError,
     FullError,
     InvalidError,
@@ -44,8 +45,8 @@ except ImportError:  # built without hiredis
 
 __all__ = [
     "Bitmap", "Builder", "Filter", "Remote", "Strings", "formats", "open", "plan", "uniq",
-    "SeenError", "BusyError", "DamagedError", "FormatError", "FullError", "InvalidError",
-    "KindError", "MismatchError", "RangeError", "ReadOnlyError", "TooBigError",
+    "SeenError", "BusyError", "DamagedError", "ForeverError", "FormatError", "FullError",
+    "InvalidError", "KindError", "MismatchError", "RangeError", "ReadOnlyError", "TooBigError",
     "VersionError",
 ]
 

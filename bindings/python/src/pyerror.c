@@ -33,6 +33,8 @@ static struct {
      NULL, NULL},
     {SEEN_EBUSY, "BusyError", "Another process is writing to the file.",
      &PyExc_BlockingIOError, NULL},
+    {SEEN_EFOREVER, "ForeverError", "The key was added too often to be removed.", NULL,
+     NULL},
 };
 enum { N_ERRORS = sizeof errors / sizeof *errors };
 
