@@ -131,7 +131,7 @@ void typed_expect_text(const char *name, seen_filter *f)
     if (typed_needed(f))
         kit_die("%s: this filter holds keys of the type %s, not lines", name,
                 seen_keys_name(seen_keys_of(f)));
-    typed_convert(NULL, name, f, NULL, 0, true);
+    typed_convert(&(typed_keys){0}, name, f, NULL, 0, true);
 }
 
 void typed_free(typed_keys *t)
