@@ -267,10 +267,23 @@ int seen_open_bytes(const void *bytes, size_t len, unsigned mode,
     return rc;
 }
 
+/* Whether the bodies are such as a writer leaves, whatever their sums. */
+static int check_bodies(const seen_filter *f)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < f->layers; i++)
+        if (f->layer[i].kind->check_body)
+            rc = f->layer[i].kind->check_body(f->layer + i);
+    return rc;
+}
+
 int seen_verify(const seen_filter *f)
 {
-    if (!f->map || f->dirty || f->foreign)
-        return 0; /* nothing vouches for these bits */
+    if (!f->map || f->foreign)
+        return 0;
+    int rc = check_bodies(f);
+    if (rc < 0 || f->dirty)
+        return rc; /* nothing vouches for the bits of a dirty file */
     if (f->header_len == SN_COMPACT)
         return sn_compact_check(f->map, f->map_len);
     const uint8_t *sum = f->map + sn_sums_at(f->layers);

@@ -197,10 +197,13 @@ static void stash_drop(sn_layer *l, unsigned i)
     sn_put32(l->body + SN_CUCKOO_STASHED, n);
 }
 
+/* The number that a file claims may be wrong: it stays one that check() takes. */
 static void count(sn_layer *l, int64_t by)
 {
     uint8_t *stored = l->body + SN_CUCKOO_STORED;
-    sn_put64(stored, sn_le64(stored) + (uint64_t)by);
+    uint64_t most = 4 * l->shape.units + SN_CUCKOO_STASH, n = sn_le64(stored);
+    n = by < 0 && n < (uint64_t)-by ? 0 : n + (uint64_t)by;
+    sn_put64(stored, n < most ? n : most);
 }
 
 /* ---- asking ---------------------------------------------------------------------- */

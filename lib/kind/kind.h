@@ -129,6 +129,9 @@ struct sn_kind {
     /* SEEN_OK if a body from a file fits its shape (offsets inside, counts
      * possible). */
     int (*check)(const sn_layer *l);
+    /* The same for what only a look at all of the body shows: seen_verify() asks, so
+     * that later calls can rely on it. */
+    int (*check_body)(const sn_layer *l);
     /* Hashes with equal prefixes go to the same region, so that adding in hash order
      * is adding in memory order. */
     bool ordered;

@@ -176,8 +176,29 @@ static int check(const sn_layer *l)
                        (unsigned long long)(l->added > most ? l->added
                                                             : l->shape.capacity),
                        (unsigned long long)most);
+    if (!l->shape.capacity) /* it would be filled beyond any */
+        return sn_fail(SEEN_EFORMAT, "a quotient filter has a capacity, this has none");
     if (!l->shape.own[SN_QUOTIENT_KEYS] != !l->shape.own[SN_QUOTIENT_ERROR])
         return sn_fail(SEEN_EFORMAT, "an error of no keys is claimed, or none of some");
+    return 0;
+}
+
+/* The counts of a line add up to its slots at most, or are all ones: it gave up.
+ * Lookups know no third way. */
+static int check_body(const sn_layer *l)
+{
+    const sn_quotient q = sn_quotient_of(l);
+    unsigned all = (1u << (3 * q.field + 1)) - 1;
+    for (uint64_t i = 0; i < q.lines; i++) {
+        const uint8_t *line = q.body + 64 * i;
+        sn_quotient_counts n = sn_quotient_counts_of(&q, line);
+        unsigned head = sn_quotient_head(&q, line);
+        if (head > all || (sn_quotient_gave_up(&q, &n) && head != all))
+            return sn_fail(
+                SEEN_EFORMAT,
+                "line %llu of the quotient filter counts %u slots, it has %u",
+                (unsigned long long)i, sn_quotient_total(&n), q.slots);
+    }
     return 0;
 }
 
@@ -197,6 +218,7 @@ const sn_kind sn_quotient_kind = {
     .remove = sn_quotient_remove,
     .multiset = true,
     .check = check,
+    .check_body = check_body,
     .ordered = true,
     .prefetches_itself = true,
 };

@@ -215,8 +215,10 @@ TARGET uint64_t sn_quotient_pour_avx2(const sn_quotient *q, const uint8_t *line,
 INLINE __m256i plane(const sn_quotient q, const sn_quotient_open_line *o, unsigned p)
 {
     __m256i number = numbers(q);
-    const uint8_t *left = o->slot[p][0] - lead(q),
-                  *right = o->slot[p][1] + SN_QUOTIENT_LIST - q.slots - lead(q);
+    /* A byte before the list is in O, too, and is masked. */
+    const uint8_t *left = (const uint8_t *)o + offsetof(sn_quotient_open_line, slot) +
+                          2 * SN_QUOTIENT_LIST * p - lead(q),
+                  *right = left + 2 * SN_QUOTIENT_LIST - q.slots;
     return _mm256_or_si256(
         _mm256_and_si256(left_ones(number, o->n[0]), load(left)),
         _mm256_and_si256(right_ones(q, number, o->n[1]), load(right)));

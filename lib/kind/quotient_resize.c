@@ -230,7 +230,10 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
                        "together the filters hold more than %d copies of a key",
                        SN_QUOTIENT_COPIES);
     double error = sn_quotient_error_now(&src->shape, (double)src->added);
-    double n = (double)count(dst) + (double)count(src), keys[2], lost_keys[2];
+    /* A file may claim more keys than it has slots in use. */
+    double n = fmax((double)count(dst), (double)dst->added) +
+               fmax((double)count(src), (double)src->added);
+    double keys[2], lost_keys[2];
     double lines = fmax((double)dst->shape.units, (double)src->shape.units);
     lines = fmax(lines, sn_quotient_lines_for(dst->shape.k, n));
     if (lines > (double)SN_QUOTIENT_LINES)
