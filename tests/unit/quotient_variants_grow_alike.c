@@ -144,7 +144,7 @@ int main(void)
         if (!sn_simd_runs((enum sn_simd)simd))
             continue;
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-            grow_alike(tables[i].width, tables[i].error, WORK(60000),
+            grow_alike(tables[i].width, tables[i].error, 60000,
                        (enum sn_simd)simd);
     }
     crowded(16, 0.7, 150, SN_SCALAR);
