@@ -31,15 +31,23 @@
  *   - If only the last blocks have different numbers of pairs, and all blocks before
  *     them are equal, the highest term of the last block differs as above.
  *   - If all words are equal the lengths differ (equal lengths and words are equal
- *     keys), and D is the constant L + L'.
- * Its degree is below 32 J, so D, and D + c for any constant c, has at most 32 J roots
- * among the 2^64 points. As s is independent of k, the two hashes are any given pair
- * of different words with probability at most 32 J / 2^128, and equal with probability
- * at most 32 J / 2^64. So for two fixed keys and a random secret:
+ *     keys), and D is the constant L + L', which is not zero: "" and a zero byte, or
+ *     four times "a" and five times. Such keys are called alike.
+ * So keys that are alike never have the same hash: it is a bijection of P + s. Of other
+ * keys D is not constant: the first three cases leave a term k^i with i > 0. Its degree
+ * is below 32 J, so D + c, for any constant c, has at most 32 J roots among the 2^64
+ * points. As s is independent of k, and D is the difference of what the bijection is
+ * applied to, the two hashes are any given pair of words with probability at most
+ * 32 J / 2^128, and equal with probability at most 32 J / 2^64. Summed over the
+ * 2^(128-T) pairs of words whose T given bits agree, this is the second bound below. So
+ * for two fixed keys and a random secret:
  *
  *   - they have the same hash with probability at most 2^-59 up to 128 bytes, 2^-56 up
- *     to 1 KB, and in general (L/4 + 32) / 2^64;
- *   - T given bits of their hashes agree with probability at most 32 J / 2^T.
+ *     to 1 KB, and in general (L/4 + 32) / 2^64; 0 if they are alike;
+ *   - unless they are alike, T given bits of their hashes agree with probability at
+ * most 32 J / 2^T. Of alike keys only s hides the words that the bijection gets, whose
+ *     difference is known; how often T bits of the results agree is measured (1.0 /
+ * 2^T, tests/unit/keyed_hash_bound.c) and not proved.
  *
  * Nothing is promised against somebody who knows the secret (it is in the file), or who
  * learns it by watching answers and choosing the next key accordingly. */

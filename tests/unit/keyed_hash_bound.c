@@ -240,8 +240,39 @@ static void spreads(void)
     ok(stuck == 0, "every bit is set half of the time");
 }
 
+/* Keys that differ in their length alone: the proof says that their hashes differ, and
+ * nothing of some of the bits. Those are measured: six sigma around 2^-T. */
+static void alike_keys(void)
+{
+    static const struct {
+        const char *a, *b;
+        size_t m, n;
+    } pairs[] = {{"", "\0", 0, 1},       {"", "\0\0\0", 0, 3},
+                 {"aaaa", "aaaaa", 4, 5}, {"aaaaaaaa", "aaaaaaaaaaaaaaa", 8, 15}};
+    enum { SECRETS = WORK(200000) };
+    for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
+        unsigned equal = 0, low = 0, high = 0;
+        for (uint64_t i = 0; i < SECRETS; i++) {
+            seen_hasher h;
+            seen_hasher_init(&h, SEEN_HASH_KEYED, mix(i), mix(~i));
+            uint64_t d = seen_hasher_hash(&h, pairs[p].a, pairs[p].m) ^
+                         seen_hasher_hash(&h, pairs[p].b, pairs[p].n);
+            equal += d == 0;
+            low += (d & 255) == 0;
+            high += d >> 56 == 0;
+        }
+        double mean = SECRETS / 256., room = 6 * sqrt(mean) + 1;
+        ok(equal == 0 && fabs(low - mean) <= room && fabs(high - mean) <= room,
+           "%zu and %zu equal bytes: never one hash, eight bits agree %u and %u times "
+           "of "
+           "%.0f",
+           pairs[p].m, pairs[p].n, low, high, mean);
+    }
+}
+
 int main(void)
 {
+    alike_keys();
     is_the_polynomial();
     bound_holds();
     a_known_point_fails();
