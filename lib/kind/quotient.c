@@ -183,6 +183,27 @@ static int check(const sn_layer *l)
     return 0;
 }
 
+/* Whether every slot in use of line I is of a cell of its home: growth relies on it. */
+static bool slots_at_home(const sn_quotient *q, uint64_t i)
+{
+    const uint8_t *line = q->body + 64 * i;
+    sn_quotient_counts n = sn_quotient_counts_of(q, line);
+    for (unsigned j = 0; j < q->slots && !sn_quotient_gave_up(q, &n); j++) {
+        bool left = j < n.side[0], guest = !left && j < n.side[0] + n.guests;
+        if (!left && !guest && j < q->slots - n.side[1])
+            continue;
+        uint64_t bits = sn_quotient_slot(q, line, j);
+        uint64_t home = i - guest + (guest && !i ? q->lines : 0);
+        bits = guest ? bits << 1 : left ? bits : bits | (uint64_t)1 << q->width;
+        sn_quotient_cells x = sn_quotient_cells_of(
+            sn_quotient_first(q, home), sn_quotient_first(q, home + 1),
+            bits >> (q->width - 6), sn_quotient_open(q, bits));
+        if (x.to[0] == x.from[0] && x.to[1] == x.from[1])
+            return false;
+    }
+    return true;
+}
+
 /* The counts of a line add up to its slots at most, or are all ones: it gave up.
  * Lookups know no third way. */
 static int check_body(const sn_layer *l)
@@ -198,6 +219,10 @@ static int check_body(const sn_layer *l)
                 SEEN_EFORMAT,
                 "line %llu of the quotient filter counts %u slots, it has %u",
                 (unsigned long long)i, sn_quotient_total(&n), q.slots);
+        if (!slots_at_home(&q, i))
+            return sn_fail(SEEN_EFORMAT,
+                           "line %llu of the quotient filter has a slot of another one",
+                           (unsigned long long)i);
     }
     return 0;
 }

@@ -171,7 +171,8 @@ void sn_quotient_set_history(sn_shape *s, double keys, double lost_keys, double 
     /* What is not lost is what is in: a slope that was cut off must not change that. */
     keys = kept / (1 - error / (1 + slope));
     slope *= (1 << SLOPE_BITS) - 1;
-    uint64_t came = (uint64_t)(fmax(keys, 0) + 0.5), of_them = (uint64_t)ldexp(error, 64);
+    uint64_t came = (uint64_t)(fmax(keys, 0) + 0.5),
+             of_them = (uint64_t)ldexp(error, 64);
     bool some = came && of_them;
     s->own[SN_QUOTIENT_KEYS] = some ? came << SLOPE_BITS | (uint64_t)slope : 0;
     s->own[SN_QUOTIENT_ERROR] = some ? of_them : 0;

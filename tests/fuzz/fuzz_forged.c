@@ -1,10 +1,11 @@
-/* fuzz_forged.c - native files whose checksums are right and whose numbers are not: what
- * seen_verify calls good, every later call can rely on.
+/* fuzz_forged.c - native files whose checksums are right and whose numbers are not:
+ * what seen_verify calls good, every later call can rely on.
  *
  * The mutator repairs the sums after each change, so that files get behind them. A file
- * that opens and is called good is asked, added to until it grows, merged, removed from,
- * written and opened again; no key that was added here may be denied. FORGED_KIND, a
- * number below KINDS, restricts the filters that mutations begin with to one kind.
+ * that opens and is called good is asked, added to until it grows, merged, removed
+ * from, written and opened again; no key that was added here may be denied.
+ * FORGED_KIND, a number below KINDS, restricts the filters that mutations begin with to
+ * one kind.
  *
  * Input: OPS bytes that say what is done, then the file. */
 #include "filter/file.h"
@@ -60,7 +61,9 @@ static int append(void *ctx, const void *p, size_t len)
 static void *get(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    void *p = size > 4 * MOST ? NULL : aligned_alloc(align, (size + align - 1) / align * align);
+    void *p = size > 4 * MOST
+                  ? NULL
+                  : aligned_alloc(align, (size + align - 1) / align * align);
     return p ? memset(p, 0, size) : NULL;
 }
 
@@ -98,9 +101,11 @@ static bytes begin_with(unsigned kind)
     if (f)
         seen_write(f, append, &b);
     seen_free(f);
-    if (b.len >= SN_PREAMBLE) /* the identity is random, and the same inputs come again */
-        memset(b.p + (sn_le32(b.p + SN_AT_VERSION) == SN_COMPACT_VERSION ? 104 : SN_AT_ID),
-               1, 16);
+    if (b.len >=
+        SN_PREAMBLE) /* the identity is random, and the same inputs come again */
+        memset(
+            b.p + (sn_le32(b.p + SN_AT_VERSION) == SN_COMPACT_VERSION ? 104 : SN_AT_ID),
+            1, 16);
     return b;
 }
 
