@@ -26,12 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     sql_kept kept = {.f = NULL};
     const seen_filter *f, *again;
     if (sql_open(&kept, &a, data, len, &f) == 0) {
-        char json[512], out[8];
+        char json[512];
+        sql_key key;
         sql_info(f, json, sizeof json);
-        sql_integer_key(5, (unsigned char *)out);
-        bool had = seen_has(f, out, 8);
+        sql_integer_key(&key, SEEN_KEYS_INT64, 5);
+        int had = sql_has(f, &key);
         if (sql_open(&kept, &a, data, len, &again) < 0 || again != f ||
-            seen_has(again, out, 8) != had)
+            sql_has(again, &key) != had)
             abort();
     }
     sql_forget(&kept);
