@@ -283,6 +283,7 @@ int sn_quotient_absorb(sn_layer *dst, const sn_layer *src, const seen_allocator 
     sn_quotient_set_history(&dst->shape, (double)dst->added + lost, lost,
                             error_in(&to));
     if (dst->shape.error > 0)
-        dst->shape.error = sn_quotient_promise_from(&dst->shape, n, error_in(&to));
+        dst->shape.error =
+            fmin(sn_quotient_promise_from(&dst->shape, n, error_in(&to)), 1);
     return 0;
 }
