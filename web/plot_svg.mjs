@@ -59,13 +59,22 @@ function frame(title, below, ticks, decades) {
   return out.join("");
 }
 
-// Line breaks where a kind has no answer. SHARES are the x of the points, 0 to 1.
+// Line breaks where a kind has no answer, and ends where it leaves the plot below. SHARES are the x of
+// the points, 0 to 1.
 function linePath(shares, ys, decades) {
-  let d = "", up = true;
+  const floor = 10 ** -decades, at = (share, y) => `${r1(xAt(share))} ${r1(yOf(y, decades))}`;
+  // Where the line from point i - 1 to point i crosses the floor.
+  const crossing = (i) => {
+    const from = Math.log(ys[i - 1]), t = (Math.log(floor) - from) / (Math.log(ys[i]) - from);
+    return at(shares[i - 1] + t * (shares[i] - shares[i - 1]), floor);
+  };
+  let d = "";
   ys.forEach((y, i) => {
-    if (y === null || y < 10 ** -(decades + 1)) { up = true; return; }
-    d += `${up ? "M" : "L"}${r1(xAt(shares[i]))} ${r1(yOf(y, decades))}`;
-    up = false;
+    const before = i ? ys[i - 1] : null;
+    if (y === null) return;
+    if (y < floor) { if (before !== null && before >= floor) d += `L${crossing(i)}`; return; }
+    if (before === null) d += `M${at(shares[i], y)}`;
+    else d += `${before < floor ? `M${crossing(i)}` : ""}L${at(shares[i], y)}`;
   });
   return d;
 }
