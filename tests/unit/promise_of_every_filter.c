@@ -54,7 +54,7 @@ static void at_capacity(seen_kind kind, bool budget, unsigned flags)
                 over += share > 1;
                 worst = fmax(worst, share);
             }
-    ok(made > 40 && over == 0,
+    ok(made > 20 && over == 0,
        "%s made from %s%s: %u filters, each keeps its promise (%.4f of it)",
        seen_kind_name(kind), budget ? "a memory" : "an error",
        flags & SEEN_ONCE ? ", each key once" : "", made, worst);
