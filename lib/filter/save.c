@@ -131,7 +131,7 @@ static bool compact_header(const seen_filter *f, uint64_t generation, uint8_t *o
     uint8_t header[SN_PREAMBLE + SN_RECORD] = {0};
     if (f->layers != 1)
         return false;
-    if (f->layer->len > SN_COMPACT_BODY)
+    if (f->layer->len > SN_COMPACT_BODY || f->flags & SEEN_ATOMIC) /* others may add */
         return false;
     fill_header(f, header);
     sn_put_identity(f, header, generation,

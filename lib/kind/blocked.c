@@ -211,7 +211,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     double fill = (double)set / ((double)read * 512);
     out->bits = lines * 512;
     out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
-    out->error = sn_with_hash(error / (double)read, (double)l->added);
+    out->error = sn_with_hash(error / (double)read, sn_added_now(l));
     double hit = 0; /* probability that a key of this line sets a given bit of it */
     for (int j = 0; j < 8; j++)
         hit += (1 - pow(63.0 / 64, bits_in(k, j))) / 8;

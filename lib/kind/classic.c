@@ -188,7 +188,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1 / m) / l->shape.k;
     if (m <= 1)
         out->keys = fill;
-    out->error = sn_with_hash(pow(fill, l->shape.k), (double)l->added);
+    out->error = sn_with_hash(pow(fill, l->shape.k), sn_added_now(l));
 }
 
 /* ---- bits -------------------------------------------------------------------- */

@@ -180,6 +180,12 @@ static inline void sn_count_added(sn_layer *l, uint64_t fresh, bool atomic)
         l->added += fresh;
 }
 
+/* The count, which other threads may be adding to. */
+static inline double sn_added_now(const sn_layer *l)
+{
+    return (double)__atomic_load_n(&l->added, __ATOMIC_RELAXED);
+}
+
 /* The plain and the atomic add of a kind, from one body ADD_TO(l, h, n, dup, atomic).
  */
 #define SN_BOTH_ADDS(add, add_atomic, add_to)                                          \

@@ -91,7 +91,7 @@ static void measure(const sn_layer *l, sn_measure *out)
     double fill = (double)set / ((double)read * 256);
     out->bits = blocks * 256;
     out->bits_set = (uint64_t)(fill * (double)out->bits + 0.5);
-    out->error = sn_with_hash(error / (double)read, (double)l->added);
+    out->error = sn_with_hash(error / (double)read, sn_added_now(l));
     out->keys = fill >= 1 ? INFINITY : log1p(-fill) / log1p(-1.0 / 32 / (double)blocks);
 }
 
