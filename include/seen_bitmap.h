@@ -31,9 +31,9 @@ SEEN_API uint64_t seen_bitmap_count(const seen_bitmap *b);
 /* The number of set bits in from .. to-1. SEEN_ERANGE; SEEN_EINVAL if FROM > TO. */
 SEEN_API int seen_bitmap_count_range(const seen_bitmap *b, uint64_t from, uint64_t to,
                                      uint64_t *out);
-/* The first set bit at or after FROM, or the bound if there is none. */
+/* The first set bit at or after FROM; the bound if no such bit is set. */
 SEEN_API uint64_t seen_bitmap_next(const seen_bitmap *b, uint64_t from);
-/* The last set bit at or before FROM, or the bound if there is none. */
+/* The last set bit at or before FROM; the bound if no such bit is set. */
 SEEN_API uint64_t seen_bitmap_prev(const seen_bitmap *b, uint64_t from);
 /* Fills OUT with up to N set bits from *FROM on, below TO, and moves *FROM behind
  * the last; returns how many. Loop until it returns 0. */

@@ -60,6 +60,11 @@ SEEN_API double seen_growth_share(const seen_growth *g, uint64_t first, bool ask
  * a secret. Deprecated, for programs of 0.2.0: call seen_random_bytes. */
 SEEN_API uint64_t seen_random_seed(void);
 
+/* The bytes of a number as a key (docs/keys.md). Equal numbers have equal bytes: there
+ * is no -0, and one NaN. */
+SEEN_API void seen_integer_key(uint64_t x, unsigned char out[8]);
+SEEN_API void seen_real_key(double x, unsigned char out[8]);
+
 /* F loses its random id: it gets one that follows from its bytes when it is written, so
  * that the same keys make the same bytes. For values of a database. */
 SEEN_API void seen_name_by_content(seen_filter *f);

@@ -107,7 +107,7 @@ function notAKey(key) {
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
-// The type of a key (docs/keys.md); what is none is refused where its bytes are made.
+// The type of a key (docs/keys.md). bytesOf() refuses objects that cannot be keys.
 function typeOf(key) {
   const what = typeof key;
   return what === "string" ? TEXT : what === "number" || what === "bigint" ? INT64 : Array.isArray(key) ? TUPLE : BYTES;

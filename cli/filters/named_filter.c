@@ -281,7 +281,7 @@ void named_add(named_filter *s, const seen_key *keys, const uint64_t *hashes, si
 
 int named_remove(named_filter *s, const seen_key *key)
 {
-    key = typed_convert(&s->typed, name_of(s), s->filter, key, 1, true);
+    key = typed_convert(&s->typed, name_of(s), s->filter, key, 1, false);
     return seen_remove(s->filter, key->data, key->len);
 }
 

@@ -23,9 +23,7 @@ static bool integer(const seen_key *key, bool signed_too, unsigned char *out)
             return false;
         x = x * 10 + digit;
     }
-    x = minus ? 0 - x : x;
-    for (int i = 0; i < 8; i++)
-        out[i] = (unsigned char)(x >> 8 * i);
+    seen_integer_key(minus ? 0 - x : x, out);
     return true;
 }
 

@@ -226,7 +226,7 @@ seen_key keyspec_bare(const keyspec *k, arena *a, seen_key key)
     return key;
 }
 
-/* Field N of LINE; false, and empty, if there is none. */
+/* Field N of LINE. A line with fewer fields gives false and an empty field. */
 static bool find(const keyspec *k, uint64_t n, arena *a, seen_key *line)
 {
     if (k->csv ? csv_field(keyspec_comma(k), n, a, line) : find_field(k, n, line))

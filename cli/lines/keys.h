@@ -87,7 +87,7 @@ keyspec keyspec_elsewhere(const keyspec *k);
  * wrong with it: a name is missing or there twice, or an earlier header was another. */
 const char *keyspec_take_header(void *fields, seen_key header);
 
-/* The header as it came, without its terminator; {NULL, 0} if there is none yet. */
+/* The header as it came, without its terminator; {NULL, 0} until it was read. */
 seen_key keyspec_header(const keyspec *k);
 
 /* What separates CSV fields. */

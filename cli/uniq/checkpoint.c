@@ -156,8 +156,8 @@ static void parse_line(old_log *o, const char *line, uint64_t state)
     }
 }
 
-/* Reads the log; false if there is none. A last line without an end was never relied
- * on. */
+/* Reads the log; false if the file does not exist. A last line without an end was never
+ * relied on. */
 static bool read_log(const checkpoint *c, old_log *o)
 {
     *o = (old_log){.text = read_text(c->log)};

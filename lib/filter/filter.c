@@ -408,8 +408,6 @@ static int merge(seen_filter *dst, const seen_filter *src)
     int rc = sn_may_change(dst);
     if (rc == 0)
         rc = sn_refuse_kept(dst, "those of another filter");
-    if (rc == 0)
-        rc = sn_merge_keys(dst, src);
     if (rc < 0 || dst == src)
         return rc;
     /* Whole hashes can be added to any filter of the same seed. */
@@ -450,7 +448,12 @@ static int merge(seen_filter *dst, const seen_filter *src)
 
 int seen_merge(seen_filter *dst, const seen_filter *src)
 {
-    int rc = merge(dst, src);
+    seen_keys type;
+    int rc = sn_keys_of_union(dst, src, &type);
+    if (rc == 0)
+        rc = merge(dst, src);
+    if (rc == 0 && !dst->foreign)
+        sn_keys_merged(dst, type);
     if (dst->exceptions && dst != src) /* also after a failure: some may be in */
         sn_exceptions_merged(dst, src);
     return rc;

@@ -114,8 +114,10 @@ void sn_put_identity(const seen_filter *f, uint8_t *header, uint64_t generation,
 
 /* ---- key_types.c ---- */
 
-/* DST is about to take all keys of SRC: SEEN_EMISMATCH if their types differ. */
-int sn_merge_keys(seen_filter *dst, const seen_filter *src);
+/* The type of DST once it has all keys of SRC: SEEN_EMISMATCH if theirs differ. */
+int sn_keys_of_union(const seen_filter *dst, const seen_filter *src, seen_keys *out);
+/* It has taken them. */
+void sn_keys_merged(seen_filter *dst, seen_keys type);
 
 /* ---- open.c ---- */
 

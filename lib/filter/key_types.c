@@ -28,6 +28,18 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
+void seen_integer_key(uint64_t x, unsigned char out[8])
+{
+    sn_put64(out, x);
+}
+
+void seen_real_key(double x, unsigned char out[8])
+{
+    sn_put_double(out, x == 0 ? 0 : x);
+    if (x != x)
+        sn_put64(out, 0x7ff8000000000000u);
+}
+
 const char *seen_keys_name(seen_keys type)
 {
     return (unsigned)type < TYPES ? types[type].name : NULL;
@@ -100,17 +112,20 @@ int seen_set_keys(seen_filter *f, seen_keys type)
                        : sn_fail(SEEN_EREADONLY, "the filter was opened read-only");
 }
 
-int sn_merge_keys(seen_filter *dst, const seen_filter *src)
+int sn_keys_of_union(const seen_filter *dst, const seen_filter *src, seen_keys *out)
 {
     seen_keys a = seen_keys_of(dst), b = seen_keys_of(src);
-    if (!seen_added(src) && b == SEEN_KEYS_UNSAID)
+    *out = a == SEEN_KEYS_UNSAID || b == SEEN_KEYS_MIXED ? b : a;
+    if (match(a, b))
         return 0;
-    if (a == SEEN_KEYS_UNSAID)
-        return set(dst, b);
-    if (!match(a, b))
-        return sn_fail(SEEN_EMISMATCH,
-                       "one holds %s, the other %s: say that the first is mixed if "
-                       "they shall be one filter",
-                       types[a].words, types[b].words);
-    return b == SEEN_KEYS_MIXED && a != b ? set(dst, b) : 0;
+    return sn_fail(SEEN_EMISMATCH,
+                   "one holds %s, the other %s: say that the first is mixed if they "
+                   "shall be one filter",
+                   types[a].words, types[b].words);
+}
+
+void sn_keys_merged(seen_filter *dst, seen_keys type)
+{
+    if (type != seen_keys_of(dst))
+        set(dst, type);
 }

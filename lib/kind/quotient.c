@@ -47,6 +47,20 @@ static int shape_in(sn_shape *s, double n, uint64_t bytes)
                    (unsigned long long)bytes);
 }
 
+/* Slot J of line I, which has counts N, as W + 1 BITS in its HOME; false if it is free.
+ */
+static bool slot_in_use(const sn_quotient *q, uint64_t i, const sn_quotient_counts *n,
+                        unsigned j, uint64_t *home, uint64_t *bits)
+{
+    bool left = j < n->side[0], guest = !left && j < n->side[0] + n->guests;
+    if (!left && !guest && j < q->slots - n->side[1])
+        return false;
+    uint64_t v = sn_quotient_slot(q, q->body + 64 * i, j);
+    *home = i - guest + (guest && !i ? q->lines : 0);
+    *bits = guest ? v << 1 : left ? v : v | (uint64_t)1 << q->width;
+    return true;
+}
+
 /* What the slots of line I say: how many there are, by the zeroes behind their
  * prefixes; returns the error of those that are shorter than an address. */
 static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
@@ -57,12 +71,9 @@ static double count_slots(const sn_quotient *q, uint64_t i, uint64_t *by_length)
         return 1 / (double)q->lines;
     double error = 0;
     for (unsigned j = 0; j < q->slots; j++) {
-        bool left = j < n.side[0], guest = !left && j < n.side[0] + n.guests;
-        if (!left && !guest && j < q->slots - n.side[1])
+        uint64_t home, bits = 0;
+        if (!slot_in_use(q, i, &n, j, &home, &bits))
             continue;
-        uint64_t bits = sn_quotient_slot(q, line, j);
-        uint64_t home = i - guest + (guest && !i ? q->lines : 0);
-        bits = guest ? bits << 1 : left ? bits : bits | (uint64_t)1 << q->width;
         unsigned k = sn_quotient_open(q, bits);
         by_length[k ? 63 : (unsigned)__builtin_ctzll(bits)]++;
         if (!k)
@@ -189,12 +200,9 @@ static bool slots_at_home(const sn_quotient *q, uint64_t i)
     const uint8_t *line = q->body + 64 * i;
     sn_quotient_counts n = sn_quotient_counts_of(q, line);
     for (unsigned j = 0; j < q->slots && !sn_quotient_gave_up(q, &n); j++) {
-        bool left = j < n.side[0], guest = !left && j < n.side[0] + n.guests;
-        if (!left && !guest && j < q->slots - n.side[1])
+        uint64_t home, bits = 0;
+        if (!slot_in_use(q, i, &n, j, &home, &bits))
             continue;
-        uint64_t bits = sn_quotient_slot(q, line, j);
-        uint64_t home = i - guest + (guest && !i ? q->lines : 0);
-        bits = guest ? bits << 1 : left ? bits : bits | (uint64_t)1 << q->width;
         sn_quotient_cells x = sn_quotient_cells_of(
             sn_quotient_first(q, home), sn_quotient_first(q, home + 1),
             bits >> (q->width - 6), sn_quotient_open(q, bits));

@@ -10,26 +10,21 @@
  * contains the checksums of the bodies. */
 enum { PREAMBLE = 128 };
 
-static void put_u64(unsigned char *p, uint64_t x)
+static void number_key(sql_key *key, seen_keys type)
 {
-    for (int i = 0; i < 8; i++)
-        p[i] = (unsigned char)(x >> 8 * i);
+    key->type = type, key->data = key->number, key->len = 8;
 }
 
 void sql_integer_key(sql_key *key, seen_keys type, int64_t x)
 {
-    put_u64(key->number, (uint64_t)x);
-    key->type = type, key->data = key->number, key->len = 8;
+    seen_integer_key((uint64_t)x, key->number);
+    number_key(key, type);
 }
 
-/* Equal numbers have equal bytes: no -0, and one NaN. */
 void sql_real_key(sql_key *key, double x)
 {
-    uint64_t bits;
-    x = x == 0 ? 0 : x;
-    memcpy(&bits, &x, 8);
-    sql_integer_key(key, SEEN_KEYS_FLOAT,
-                    (int64_t)(isnan(x) ? 0x7ff8000000000000u : bits));
+    seen_real_key(x, key->number);
+    number_key(key, SEEN_KEYS_FLOAT);
 }
 
 const char *sql_reason(int code)

@@ -3,12 +3,24 @@
 package KillAtCall;
 use strict;
 use warnings;
-use Cwd qw(abs_path);
+use Cwd qw(abs_path getcwd);
 use Exporter 'import';
 use File::Basename;
-our @EXPORT = qw(preload_killer calls_of killed_at);
+use File::Temp qw(tempdir);
+our @EXPORT = qw(begin_with_killer calls_of killed_at);
 
 my $shim;
+
+# Begins a test: what was built is first in PATH, the working folder is a new one. Returns a
+# folder beside it, for what the test needs to look on.
+sub begin_with_killer {
+    my $build = $ENV{BUILD} || 'build';
+    $ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
+    my $tools = tempdir(CLEANUP => 1);
+    preload_killer($tools);
+    chdir tempdir(CLEANUP => 1) or die;
+    return $tools;
+}
 
 # Builds the shim in the folder given; ends the test as skipped where nothing can be preloaded.
 sub preload_killer {

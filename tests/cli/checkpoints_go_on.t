@@ -4,18 +4,11 @@
 # was never killed. On standard output lines may come twice, and none is lost.
 use strict;
 use warnings;
-use Cwd;
 use File::Basename;
-use File::Temp qw(tempdir);
 use lib dirname($0);
 use KillAtCall;
 
-my $build = $ENV{BUILD} || 'build';
-$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
-my $tools = tempdir(CLEANUP => 1);
-my $dir = tempdir(CLEANUP => 1);
-preload_killer($tools);
-chdir $dir or die;
+my $tools = begin_with_killer();
 srand 7;
 
 my $n = my $bad = 0;

@@ -3,20 +3,13 @@
 # on the same lines: every distinct line is printed in some run. ROUNDS=100 for more.
 use strict;
 use warnings;
-use Cwd;
 use File::Basename;
 use File::Copy;
-use File::Temp qw(tempdir);
 use lib dirname($0);
 use KillAtCall;
 
 my $rounds = $ENV{ROUNDS} || 24;
-my $build = $ENV{BUILD} || 'build';
-$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
-my $tools = tempdir(CLEANUP => 1);
-my $dir = tempdir(CLEANUP => 1);
-preload_killer($tools);
-chdir $dir or die;
+my $tools = begin_with_killer();
 srand 11;
 
 # Three hundred thousand lines in chunks that grow, as a crawl would feed them.

@@ -4,19 +4,12 @@
 # in it. ROUNDS=1000 for more; a round is one run of each command.
 use strict;
 use warnings;
-use Cwd;
 use File::Basename;
-use File::Temp qw(tempdir);
 use lib dirname($0);
 use KillAtCall;
 
 my $rounds = $ENV{ROUNDS} || 20;
-my $build = $ENV{BUILD} || 'build';
-$ENV{PATH} = ($build =~ m{^/} ? $build : getcwd . "/$build") . ":$ENV{PATH}";
-my $tools = tempdir(CLEANUP => 1);
-my $dir = tempdir(CLEANUP => 1);
-preload_killer($tools);
-chdir $dir or die;
+my $tools = begin_with_killer();
 srand 17;
 
 sub spew { open my $f, '>', shift or die; print $f map { "$_\n" } @_; close $f }

@@ -142,6 +142,13 @@ static void merges(void)
     seen_add_str(d, "of an older file");
     ok(seen_merge(c, d) == 0 && seen_keys_of(c) == SEEN_KEYS_MIXED,
        "with keys of no type it becomes mixed");
+    seen_filter *e = made(100, 0), *other_shape = made(5000, 0);
+    seen_take_keys(e, SEEN_KEYS_TEXT);
+    seen_add_str(other_shape, "mixed");
+    ok(seen_merge(e, other_shape) == SEEN_EMISMATCH &&
+           seen_keys_of(e) == SEEN_KEYS_TEXT,
+       "a merge that fails leaves the type");
+    seen_free(e), seen_free(other_shape);
     seen_free(a), seen_free(b), seen_free(c), seen_free(d);
 }
 

@@ -176,7 +176,8 @@ static int from_reals(batches *b, const Py_buffer *v)
             float y;
             memcpy(&x, p, v->itemsize == 8 ? 8 : 0);
             memcpy(&y, p, v->itemsize == 4 ? 4 : 0);
-            py_real(v->itemsize == 8 ? x : (double)y, (unsigned char *)&b->number[i]);
+            seen_real_key(v->itemsize == 8 ? x : (double)y,
+                          (unsigned char *)&b->number[i]);
             b->key[i] = (seen_key){&b->number[i], 8};
         }
         if (work(b, n) < 0)
@@ -202,8 +203,7 @@ static int from_array(batches *b, const Py_buffer *v, bool sign, bool big)
                 b->key[i] = (seen_key){p, 8};
             else {
                 uint64_t x = load(p, (size_t)v->itemsize, big, sign);
-                for (int j = 0; j < 8; j++)
-                    ((unsigned char *)&b->number[i])[j] = (unsigned char)(x >> 8 * j);
+                seen_integer_key(x, (unsigned char *)&b->number[i]);
                 b->key[i] = (seen_key){&b->number[i], 8};
             }
         }

@@ -140,7 +140,8 @@ static inline int one_key(filter *self, PyObject *o, bool writing,
         return -1;
     seen_filter *f = py_filter_alone(self, writing);
     int rc = -1;
-    if (f && (writing ? seen_take_keys(f, type) : seen_check_keys(f, type)) < 0)
+    bool adding = call == seen_add;
+    if (f && (adding ? seen_take_keys(f, type) : seen_check_keys(f, type)) < 0)
         py_wrong_type();
     else if (f && (rc = call(f, key.data, key.len)) < 0)
         py_fail(rc, NULL);

@@ -5,12 +5,6 @@
 #include "pyseen.h"
 #include <string.h>
 
-static void put_u64(unsigned char *p, uint64_t x)
-{
-    for (int i = 0; i < 8; i++)
-        p[i] = (unsigned char)(x >> 8 * i);
-}
-
 /* Negative integers become their two's complement, as in a C cast. */
 static int integer(PyObject *o, uint64_t *number)
 {
@@ -29,7 +23,7 @@ static int integer(PyObject *o, uint64_t *number)
                         "an int key has 64 bits; pass str(n) or n.to_bytes(...)");
         return -1;
     }
-    put_u64((unsigned char *)number, x);
+    seen_integer_key(x, (unsigned char *)number);
     return 0;
 }
 
@@ -49,22 +43,13 @@ int py_wrong_type(void)
     return -1;
 }
 
-/* Equal numbers have equal bytes: no -0, and one NaN. */
 static int real(PyObject *o, uint64_t *number)
 {
     double x = PyFloat_AsDouble(o);
     if (x == -1 && PyErr_Occurred())
         return -1;
-    py_real(x, (unsigned char *)number);
+    seen_real_key(x, (unsigned char *)number);
     return 0;
-}
-
-void py_real(double x, unsigned char out[8])
-{
-    uint64_t bits;
-    x = x == 0 ? 0 : x;
-    memcpy(&bits, &x, 8);
-    put_u64(out, x != x ? 0x7ff8000000000000u : bits);
 }
 
 /* An object of a class that seen._key() knows: its type and bytes. *TEMP is NULL and no
@@ -134,7 +119,7 @@ static PyObject *joined(PyObject *tuple)
             else if ((size_t)(p - (unsigned char *)PyBytes_AsString(all)) + 8 +
                          key.len <=
                      len) {
-                put_u64(p, key.len);
+                seen_integer_key(key.len, p);
                 memcpy(p + 8, key.data, key.len);
                 p += 8 + key.len;
             }

@@ -60,9 +60,6 @@ typedef enum { PY_BINARY, PY_DIGITS } py_numbers;
 int py_key(PyObject *o, py_numbers numbers, seen_key *key, uint64_t *number,
            PyObject **temp, seen_keys *type);
 
-/* The eight bytes of a float as a key. */
-void py_real(double x, unsigned char out[8]);
-
 /* Whether keys of TYPE may be used with the object CTX: 0, or -1 with an exception. */
 typedef int (*py_type_fn)(void *ctx, seen_keys type);
 /* The TypeError for a type that the library refused; returns -1. */
